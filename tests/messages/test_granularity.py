@@ -63,3 +63,15 @@ def test_an_actor_library_imported_inside_the_test_is_recognised() -> None:
 def test_the_registry_is_clean_after_each_execution_at_accesses_as_well() -> None:
     assert treadle.check(small.test_leaked, granularity="accesses").failed
     assert pykka.ActorRegistry.get_all() == []
+
+
+def test_handlers_that_have_something_unseen_in_common_are_no_pass_of_messages() -> None:
+    result = treadle.check(sharing.test_numbers_from_one_counter, granularity="messages", executions=200)
+    assert (result.verdict, result.cut_by) == (Verdict.CUT, "unseen")
+    assert treadle.check(sharing.test_numbers_from_one_counter).verdict is Verdict.PASSED_EXHAUSTIVE  # there it is seen
+
+
+def test_a_pass_of_messages_was_checked() -> None:
+    result = treadle.check(sharing.test_each_has_its_own, granularity="messages")
+    assert result.verdict.is_pass
+    assert result.statistics["checked"] >= 32

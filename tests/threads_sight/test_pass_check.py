@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import enum
 import importlib
@@ -226,6 +227,43 @@ def test_a_missing_item_is_a_switch_under_a_gil() -> None:
         assert counts["a"] == 2
 
     assert treadle.check(run, switches="gil").verdict is Verdict.FAILED
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_tasks_in_any_order_that_have_something_unseen_in_common_are_no_pass(hidden: Any, tells: bool) -> None:
+    """What a task reads depends on it, or what it goes on to do."""
+
+    async def tasks() -> None:
+        hidden.reset()
+        boxes = Box(), Box()
+
+        async def one(box: Box) -> None:
+            number = hidden.bump()
+            if tells:
+                box.a = number
+            elif number == 2:
+                await asyncio.sleep(0)
+
+        started = [asyncio.create_task(one(box)) for box in boxes]
+        for task in started:
+            await task
+
+    result = treadle.check(lambda: asyncio.run(tasks()), any_order=True, executions=50)
+    assert (result.verdict, result.cut_by) == (Verdict.CUT, "unseen")
+
+
+def test_tasks_in_any_order_that_share_nothing_pass_and_were_checked() -> None:
+    async def tasks() -> None:
+        async def one(box: Box) -> None:
+            box.a = 1
+
+        started = [asyncio.create_task(one(Box())) for _ in range(2)]
+        for task in started:
+            await task
+
+    result = treadle.check(lambda: asyncio.run(tasks()), any_order=True)
+    assert result.verdict.is_pass
+    assert result.statistics["checked"] >= 32
 
 
 def test_a_pass_under_a_gil_checks_itself_too(hidden: Any) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Protocol, cast
 
 from treadle.search.dpor import Dpor
+from treadle.search.other_orders import class_of
 from treadle.search.strategy import ExecutionSeen
 
 
@@ -32,11 +33,21 @@ class MessageDpor(Dpor):
         super().__init__()
         self.follows: dict[int, list[int]] = {}
         self.enablers: dict[int, list[int]] = {}
+        self.classes: set[int] = set()  # those that were run
+        self.ran = 0  # that of the last execution
+
+    @property
+    def ordered(self) -> list[int]:
+        """Per event of the last execution, what comes before it."""
+        return self.before
 
     def end(self, run: ExecutionSeen) -> None:
         messages = cast(MessagesSeen, run)
         self.follows, self.enablers = messages.follows, messages.enablers
         super().end(run)
+        if run.stop_reason != "blocked":
+            self.ran = class_of(run.trace, self.before)
+            self.classes.add(self.ran)
 
     def _own_past(self, strand: int, spawned: dict[int, int]) -> int:
         past = super()._own_past(strand, spawned)

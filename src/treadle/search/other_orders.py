@@ -1,8 +1,8 @@
 """Other linear orders of an execution's class: the same events, with independent neighbours swapped.
 
 What an execution does must be decided by the order of its dependent events alone. `other_order` draws a schedule of the
-same class, `swaps` leads from one order to another by swapping neighbours, so that the pair that matters can be found
-by bisection.
+same class, `class_of` tells classes apart, `swaps` leads from one order to another by swapping neighbours, so that the
+pair that matters can be found by bisection.
 """
 
 from __future__ import annotations
@@ -25,6 +25,19 @@ def other_order(before: Sequence[int], chance: random.Random) -> list[int]:
         done |= 1 << event
         order.append(event)
     return order
+
+
+def class_of(trace: Sequence[tuple[int, Operation]], before: Sequence[int]) -> int:
+    """A number that two executions have in common when they are of one class."""
+    numbers: list[int] = []
+    masks: dict[int, int] = {}  # strand -> its events so far
+    for event, (strand, _) in enumerate(trace):
+        past = before[event] & ~(1 << event)
+        lasts = [(other, numbers[(past & mask).bit_length() - 1]) for other, mask in masks.items() if past & mask]
+        mask = masks.get(strand, 0)
+        masks[strand] = mask | (1 << event)
+        numbers.append(hash((strand, mask.bit_count(), tuple(sorted(lasts)))))
+    return hash(frozenset(numbers))
 
 
 def swaps(start: Sequence[int], end: Sequence[int]) -> Iterator[tuple[int, int, list[int]]]:

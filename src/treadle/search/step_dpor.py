@@ -114,6 +114,13 @@ class StepDpor(Dpor):
         self.whole: list[int] = []
         self.blocks: Mapping[int, TaskStepSeen] = {}
         self.begins: Mapping[int, int] = {}
+        self.classes: set[int] = set()  # those that were run
+        self.ran = 0  # that of the last execution
+
+    @property
+    def ordered(self) -> list[int]:
+        """Per event of the last execution, what comes before it."""
+        return self.whole
 
     # ------------------------------------------------------------------ the strategy's three methods
 
@@ -163,6 +170,8 @@ class StepDpor(Dpor):
         for value in self.hashes:
             self.holding.setdefault(value, []).append(len(self.explored))
         self.explored.append(explored)
+        self.ran = hash(frozenset(self.hashes))
+        self.classes.add(self.ran)
         for earlier, later in races:
             self._reverse(earlier, later, self.trace[later], self.forced[later])
         self._reverse_steps()

@@ -52,3 +52,28 @@ def test_each_has_its_own():
     for actor in actors:
         actor.stop()
     assert [box.n for box in boxes] == [1, 1]
+
+
+class Keeper(pykka.ThreadingActor):
+    def on_receive(self, message):
+        pass
+
+
+class Counting(Adder):
+    def __init__(self, box, keeper):
+        super().__init__(box)
+        self.keeper = keeper
+
+    def on_receive(self, message):
+        super().on_receive(message)
+        self.keeper.tell(self.box.n)
+
+
+def test_numbers_from_one_counter():
+    box = Box()
+    keepers = [Keeper.start(), Keeper.start()]
+    actors = [Counting.start(box, keeper) for keeper in keepers]
+    for actor in actors:
+        actor.tell("count")
+    for actor in (*actors, *keepers):
+        actor.stop()

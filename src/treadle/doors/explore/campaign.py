@@ -18,7 +18,8 @@ from treadle.core.result import Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
 from treadle.doors.explore import ending
 from treadle.doors.explore.blame import drawn_lines, not_deterministic
-from treadle.doors.explore.pass_check import PassCheck
+from treadle.doors.explore.order_check import OrderCheck, reduction_of
+from treadle.doors.explore.pass_check import PassCheck, Seen, seen_in
 from treadle.doors.explore.told import by_operation, common_steps, complete, same_failure
 from treadle.search.fair import Fair
 from treadle.search.other_orders import Reservoir
@@ -188,9 +189,7 @@ class ScheduleSearch:
             reason = self._search()
             if isinstance(reason, Finding) or not self._to_be_checked(ending.verdict_of(self, reason)):
                 return reason
-            check: SelfCheck = PassCheck(self.loom, self.kept, self.executions, wanted=self.wanted)
-            if self.fleet is not None and self.fleet.used:
-                check = self.fleet.checks(self)
+            check = self._check()
             check.run()
             self.checked += check.spent
             if check.failed is not None:
@@ -213,10 +212,23 @@ class ScheduleSearch:
             self.most = self.spent + _SAMPLES
         return self._search()
 
+    def _check(self) -> SelfCheck:
+        if self.fleet is not None and self.fleet.used:
+            return self.fleet.checks(self)
+        reduction = reduction_of(self.search)
+        if reduction is not None:
+            return OrderCheck(self.loom, self.executions, reduction, self.seen)
+        return PassCheck(self.loom, self.kept, self.executions, wanted=self.wanted)
+
+    def seen(self, run: Execution) -> Seen:
+        """What each strand saw in an execution: the same in all of one class."""
+        return seen_in(run)
+
     def _to_be_checked(self, verdict: Verdict) -> bool:
         """A pass that stands for every schedule is checked; one within bounds says itself what it leaves out."""
         stands_for_all = verdict.is_pass or verdict is Verdict.NOTHING_TO_EXPLORE
-        return stands_for_all and self.loom.interrupts and not self.search.bounded and not self.loom.bounds
+        has_way = self.loom.interrupts or reduction_of(self.search) is not None
+        return stands_for_all and has_way and not self.search.bounded and not self.loom.bounds
 
     def _confirm_finely(self, finding: Finding, run: Execution) -> Finding:
         """A failure that the check found, perhaps at a point that the search does not have."""

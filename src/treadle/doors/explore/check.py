@@ -126,6 +126,7 @@ def check(
             target=name,
             source=source,
             extra=drawn,
+            alone=step == messages.MESSAGES,
         )
 
     def in_accesses(executions: int | None, seconds: float | None) -> Result:

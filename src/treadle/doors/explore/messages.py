@@ -22,6 +22,7 @@ from treadle.core.result import Finding, Result, Verdict
 from treadle.core.verdict import worst
 from treadle.doors.explore.campaign import ScheduleSearch
 from treadle.doors.explore.confirm import Confirmation, settings_of
+from treadle.doors.explore.pass_check import Seen, seen_in
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
 from treadle.messages.isolation import shared_objects
@@ -31,6 +32,7 @@ from treadle.search.auto import Auto
 from treadle.search.message_dpor import MessageDpor
 from treadle.search.replay import FollowSteps
 from treadle.search.strategy import Strategy
+from treadle.threads.execution import Execution
 from treadle.threads.loom import Loom
 from treadle.threads.watchdog import ReallyBlocked
 
@@ -159,14 +161,17 @@ def check_messages(
     target: str,
     source: Any,
     extra: dict[str, Any],
+    alone: bool,
 ) -> Result:
-    """`treadle.check` at message granularity."""
+    """`treadle.check` at message granularity; `alone` when nobody looks at accesses afterwards."""
     make = functools.partial(make_strategy, strategy, seed=seed, preemptions=preemptions, delays=delays)
     make()
     loom = MessageLoom(test, source=source, timeouts=timeouts, seed=seed, delivery=delivery, holding=False)
     settings = settings_of(loom) | extra
     with loom:
-        result = _Messages(loom, make, target, settings, executions, seconds, progress, strategy).run()
+        search = _Messages(loom, make, target, settings, executions, seconds, progress, strategy)
+        search.alone = alone
+        result = search.run()
     result.statistics["granularity"] = "messages"
     return result
 
@@ -203,12 +208,22 @@ def loom_for(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> 
 class _Messages(ScheduleSearch):
     """A search over orders of messages."""
 
+    alone = True
+
+    def _to_be_checked(self, verdict: Verdict) -> bool:
+        return self.alone and super()._to_be_checked(verdict)  # a pass of accesses says more, and checks itself
+
     def _confirm(self, finding: Finding, run: Any) -> Finding:
         assert isinstance(self.loom, MessageLoom)
         return Confirmation(self.loom, self.target, self.settings).confirm(finding, run)
 
-    def _to_be_checked(self, verdict: Verdict) -> bool:
-        return False  # a step is a whole message: what handlers share is not looked at
+    def seen(self, run: Execution) -> Seen:
+        """What each actor received, and how its strand ended."""
+        assert isinstance(run, MessageExecution)
+        seen = seen_in(run)
+        for receive in run.journal.receives():
+            seen.setdefault(receive.actor, []).append(f"{receive.label} {receive.told} from {receive.origin}")
+        return seen
 
     def _livelock(self) -> Finding | None:
         self.looked_for_livelock = True

@@ -106,7 +106,7 @@ class PassCheck:
         if one is None:
             return
         two = self._execute(FollowSteps([strands[event] for event in order]))
-        if two is None or _seen(one) == _seen(two):
+        if two is None or seen_in(one) == seen_in(two):
             return
         steps = self._steps(strands, one)
         way = list(swaps(first, order))
@@ -114,7 +114,7 @@ class PassCheck:
         while high - low > 1 and not self.over:
             middle = (low + high) // 2
             between = self._execute(FollowSteps([strands[event] for event in way[middle - 1][2]]))
-            if between is not None and _seen(between) == _seen(one):
+            if between is not None and seen_in(between) == seen_in(one):
                 low = middle
             else:
                 high = middle
@@ -162,7 +162,7 @@ class PassCheck:
     def _compare(self, run: Execution, strategy: Strategy) -> None:
         """Run the same order of operations without the finer points: everybody must see the same."""
         coarse = self._coarse(run)
-        if coarse is None or _seen(coarse) == _seen(run):
+        if coarse is None or seen_in(coarse) == seen_in(run):
             return
         shown = self._coarse(run, coarse)
         self.difference = _SOMEWHERE if shown is None else _where(shown, run)
@@ -185,7 +185,7 @@ class PassCheck:
             if after is None or len(after.trace) <= later or after.trace[later - 1][0] != interrupted:
                 break
             coarse = self._coarse(after)
-            if coarse is None or _seen(coarse) == _seen(after):
+            if coarse is None or seen_in(coarse) == seen_in(after):
                 steps = list(after.detail or ())
                 self.difference = _pair(steps[later - 1], steps[later])
                 break
@@ -196,7 +196,7 @@ class PassCheck:
 _SOMEWHERE = "two executions of one class differ"
 
 
-def _seen(run: Execution) -> Seen:
+def seen_in(run: Execution) -> Seen:
     """What each strand saw, and how it ended."""
     seen = {name: [text for text, _ in values] for name, values in run.seen.items()}
     for strand in run.strands:
@@ -213,7 +213,7 @@ def _pair(one: Step, other: Step) -> str:
 
 def _where(one: Execution, other: Execution) -> str:
     """The first step at which a strand saw something else."""
-    first, second = _seen(one), _seen(other)
+    first, second = seen_in(one), seen_in(other)
     for strand, values in first.items():
         for number, (mine, theirs) in enumerate(itertools.zip_longest(values, second.get(strand, []))):
             if mine != theirs:
