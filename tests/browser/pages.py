@@ -128,6 +128,7 @@ COMMANDS = {
     "pass": ("explore", "test_bank.py::test_safe"),
     "far": ("explore", "test_till.py::test_till"),
     "loop": ("explore", "test_cart.py::test_cart"),
+    "messages": ("explore", "early_message.py::test_early_message"),
     "stuck": ("actor", "database.abs"),
     "unit": ("unit", "shop:total"),
     "class": ("class", "test_bank:Account", "--budget", "4s"),

@@ -107,7 +107,8 @@ def test_the_tab_key_comes_to_everything_that_can_be_used(browser: Browser, page
 
 def test_where_the_test_fails_is_told_without_any_schedule(browser: Browser, pages: dict[str, Path]) -> None:
     browser.open(pages["loop"])
-    assert browser.texts(".raised") == ['Fails at: test_cart.py:14: assert cart["items"] == 2']
+    assert browser.texts(".facts .raised") == ['test_cart.py:14: assert cart["items"] == 2']
+    assert browser.texts(".source tr.raised td.n") == ["14"]
 
 
 def test_who_makes_both_accesses_is_where_the_lock_belongs(browser: Browser, pages: dict[str, Path]) -> None:
@@ -168,8 +169,8 @@ def test_an_arrow_says_why_at_its_ends(browser: Browser, pages: dict[str, Path])
     browser.open(pages["explore"])
     browser.press(".lanes", "Home")
     assert browser.texts(".stepper .told") == [
-        "step 1 of 8: main writes Account#1.balance = 0; main starts T1, which goes on at step 2; "
-        "main starts T2, which goes on at step 3"
+        "step 1 of 8: main writes Account#1.balance = 0; main starts T1, and T1 goes on at step 2; "
+        "main starts T2, and T2 goes on at step 3"
     ]
     browser.press(".lanes", "ArrowRight")
     assert browser.texts(".stepper .told")[0].endswith("; it can, because main starts T1 (step 1)")
@@ -185,7 +186,14 @@ def test_a_deadlock_is_drawn_as_a_ring(browser: Browser, pages: dict[str, Path])
     names = browser.texts(".cycle text:not(.halo)")
     assert sorted(names) == ["Lock#1", "Lock#2", "T1", "T2"]
     assert browser.texts(".cycle .halo") == ["wants", "held by"] * 2
-    assert browser.texts(".over .halo") == ["waits for Lock#2", "waits for Lock#1"]
+
+
+def test_where_everybody_waits_is_the_last_step_of_a_deadlock(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["deadlock"])
+    assert browser.texts(".told") == ["step 3 of 3: nobody can go on"]
+    assert browser.texts(".row.now .what") == ["waits for Lock#2", "waits for Lock#1"]
+    assert browser.texts(".source tr.now .n") == ["40"]
+    assert browser.texts(".source tr.now .chip") == ["T1", "T2"]
 
 
 def test_a_pass_shows_what_it_rests_on(browser: Browser, pages: dict[str, Path]) -> None:
@@ -244,6 +252,38 @@ def test_schedule_shows_both_orders_and_the_queues(browser: Browser, pages: dict
     assert browser.run("return document.querySelectorAll('.curves polyline').length") == 4
     browser.click(".list li:last-child")
     assert browser.texts("#run h3") == ["exception"]
+
+
+def test_explored_actors_are_shown_by_their_messages(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["messages"])
+    assert browser.texts(".cause > span")[0].startswith("it takes only: text before logon#1")
+    assert browser.texts(".finding .sequence h3") == ["this fails", "this passes"]
+    assert browser.texts(".source tr.raised .code") == ['            self.online[name].tell(("text", content))']
+
+
+def test_an_end_of_the_tree_shows_its_case(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["unit"])
+    browser.run("document.querySelector('.tree .leaf a').click()")
+    browser.settle()
+    assert browser.texts("li[aria-selected=true] b") == ["3. "]
+
+
+# How many points of the arrows between steps lie on a step, in the lanes.
+_CROSSED = """
+const cards = [...document.querySelectorAll(".row .mine")].map(card => card.getBoundingClientRect());
+const corner = document.querySelector(".space").getBoundingClientRect();
+const points = [...document.querySelectorAll(".over .lets")].flatMap(path =>
+  Array.from({ length: 100 }, (_, n) => path.getPointAtLength(path.getTotalLength() * n / 99)));
+const between = (low, at, high) => low + 2 < at && at < high - 2;
+const on = (p, c) => between(c.left, p.x + corner.x, c.right) && between(c.top, p.y + corner.y, c.bottom);
+return [points.length, points.filter(point => cards.some(card => on(point, card))).length];
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_arrow_crosses_a_step(browser: Browser, pages: dict[str, Path], width: int) -> None:
+    browser.open(pages["far"], width)
+    assert browser.run(_CROSSED) == [600, 0]  # three threads, started and joined
 
 
 def test_actor_shows_a_case_with_arguments_and_folds_its_tree(browser: Browser, pages: dict[str, Path]) -> None:

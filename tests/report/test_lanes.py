@@ -38,9 +38,9 @@ def test_the_lines_that_clash_are_quoted(tmp_path: Path) -> None:
     file = tmp_path / "db.py"
     file.write_text(SOURCE)
     assert lanes(double_checked(str(file)))["lines"] == [
-        {"who": "T2 reads", "place": "db.py:3", "source": "if self.pool is None:"},
-        {"who": "T1 writes", "place": "db.py:5", "source": "self.pool = self.connect()"},
-        {"who": "T2 writes", "place": "db.py:5", "source": "self.pool = self.connect()"},
+        {"strand": "T2", "verb": "reads", "place": "db.py:3", "source": "if self.pool is None:"},
+        {"strand": "T1", "verb": "writes", "place": "db.py:5", "source": "self.pool = self.connect()"},
+        {"strand": "T2", "verb": "writes", "place": "db.py:5", "source": "self.pool = self.connect()"},
     ]
 
 

@@ -422,7 +422,7 @@ def _stuck(waiting: Sequence[Waiting], names: dict[str, str], width: int) -> lis
     for one in sorted(waiting, key=lambda one: one.object == one.held_by):  # those who only join others come last
         held = f", held by {one.held_by}" if one.held_by and one.held_by != one.object else ""
         note = f" ({one.note})" if one.note and not held else ""
-        lines += _wrap(f"{one.strand} {_wants(one)} {one.object}{held}{note}", width)
+        lines += _wrap(f"{one.strand} {wants(one)} {one.object}{held}{note}", width)
         if one.holds:
             lines.append(_cut(f"    holds {', '.join(one.holds)}", width))
         for file, line, function in one.stack:
@@ -438,7 +438,8 @@ def _stuck(waiting: Sequence[Waiting], names: dict[str, str], width: int) -> lis
     return lines
 
 
-def _wants(one: Waiting) -> str:
+def wants(one: Waiting) -> str:
+    """What a strand is about to do, and cannot."""
     return {
         "acquires": "waits to acquire",
         "gets from": "waits to get from",

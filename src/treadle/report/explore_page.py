@@ -1,15 +1,26 @@
-"""The part of a page about one explored test: its findings as lanes, or what its pass rests on."""
+"""The part of a page about one explored test: its findings as lanes or sequences, or what its pass rests on."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from treadle.core.result import Finding, Result
+from treadle.messages.result import OrderFinding
 from treadle.report import page
 from treadle.report.console import advice, replay_command, sentence, verdict
 from treadle.report.lanes import files_of, lanes
+from treadle.report.message_sequence import divergence
 from treadle.report.progress import many
-from treadle.report.raised import raised_line
+from treadle.report.raised import raised_at, raised_line
+from treadle.report.sequence import sequence
+
+# Receives of one execution that a page steps through.
+MOST_RECEIVES = 400
+
+_OTHER_ORDER = (
+    "make it right in this order as well, or make the order impossible: ask and wait for the answer, or send both "
+    "in one message; then run the same command again"
+)
 
 
 def result_part(result: Result) -> page.Part:
@@ -19,21 +30,50 @@ def result_part(result: Result) -> page.Part:
     found["findings"] = [finding_part(finding) for finding in result.findings]
     found["evidence"] = _evidence(result)
     for finding in result.findings:
-        page.add_sources(found, files_of((*finding.steps, *finding.nearest_pass)))
+        add_sources(found, finding)
     return found
 
 
 def finding_part(finding: Finding) -> dict[str, Any]:
-    """What a page shows of one failure."""
+    """What a page shows of one failure: the messages of actors as a sequence, anything else as lanes."""
+    place = raised_at(finding)
     return {
         "kind": finding.kind,
         "message": finding.message,
         "raised": raised_line(finding),
+        "raised_at": None if place is None else place[:2],
         "builds": "" if finding.builds is None else str(finding.builds),
         "replay": replay_command(finding) if finding.replay else "",
         "notes": finding.notes,
         "text": finding.explanation,
-        **lanes(finding.steps, finding.waiting, finding.nearest_pass, finding.started),
+        **(_orders(finding) if isinstance(finding, OrderFinding) else _lanes(finding)),
+    }
+
+
+def add_sources(into: page.Part, finding: Finding) -> None:
+    """The files that the page of a failure shows."""
+    place = raised_at(finding)
+    steps = () if isinstance(finding, OrderFinding) else (*finding.steps, *finding.nearest_pass)
+    waiting = [one.stack[0][0] for one in finding.waiting if one.stack]
+    page.add_sources(into, [*files_of(steps), *waiting, *([] if place is None else [place[0]])])
+
+
+def _lanes(finding: Finding) -> dict[str, Any]:
+    return lanes(finding.steps, finding.waiting, finding.nearest_pass, finding.started)
+
+
+def _orders(finding: OrderFinding) -> dict[str, Any]:
+    here, there = divergence(finding.schedule, finding.passing)
+    numbered = (
+        " (#1, #2, ...: in the order in which they were sent)" if any("#" in one for one in finding.order) else ""
+    )
+    passing = sequence(finding.passing[:MOST_RECEIVES], there, "this passes") if finding.passing else None
+    return {
+        "cause": f"it takes only: {', '.join(finding.order)}{numbered}" if finding.order else "",
+        "repair": _OTHER_ORDER if finding.order else "",
+        "notes": [*([finding.note] if finding.note else []), *finding.notes],
+        "fails": sequence(finding.schedule[:MOST_RECEIVES], here, "this fails"),
+        "passes": passing,
     }
 
 

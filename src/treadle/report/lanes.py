@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from treadle.core.result import Step, Waiting
-from treadle.report.explanation import Clash, culprit, cycle, short_names
+from treadle.report.explanation import Clash, culprit, cycle, short_names, wants
 from treadle.report.repair import at, repair
 
 # Operations that order what comes after them in another strand with what came before, and what each is waited for by.
@@ -89,22 +89,25 @@ def _lines(pair: Clash | None, names: dict[str, str]) -> list[dict[str, str]]:
     """The accesses that clash, in the order in which they happened, each with its line of source."""
     found = [] if pair is None else [step for step in (pair.first, pair.between, pair.last) if step is not None]
     return [
-        {"who": f"{step.strand} {step.operation}", "place": at(step.file, step.line, names), "source": text}
+        {"strand": step.strand, "verb": step.operation, "place": at(step.file, step.line, names), "source": text}
         for step in found
         if (text := linecache.getline(step.file, step.line).strip())
     ]
 
 
 def _waiting(one: Waiting, names: dict[str, str]) -> dict[str, Any]:
+    file, line = one.stack[0][:2] if one.stack else ("", 0)
     return {
         "strand": one.strand,
-        "operation": one.operation,
+        "wants": wants(one),
         "object": one.object,
         "held_by": one.held_by,
         "holds": one.holds,
         "note": one.note,
-        "place": at(*one.stack[0][:2], names) if one.stack else "",
-        "source": linecache.getline(*one.stack[0][:2]).strip() if one.stack else "",
+        "file": file,
+        "line": line,
+        "place": at(file, line, names) if file else "",
+        "source": linecache.getline(file, line).strip(),
     }
 
 
@@ -134,14 +137,17 @@ def _inner(function: str) -> str:
 def _arrows(steps: Sequence[Step], started: Mapping[str, int]) -> Iterable[tuple[int, int, str]]:
     """Where one strand lets another go on: it started it, handed a lock over, ended, put something into a queue."""
     passed: dict[str, int] = {}  # object -> the last step that lets somebody go on
-    begun: set[str] = set()
+    latest: dict[str, int] = {}  # strand -> its last step
     for number, step in enumerate(steps):
-        if step.strand not in begun and step.strand in started:
+        if step.strand not in latest and step.strand in started:
             yield started[step.strand], number, f"{steps[started[step.strand]].strand} starts {step.strand}"
-        begun.add(step.strand)
+        latest[step.strand] = number
         giver = passed.get(step.object)
         if giver is not None and steps[giver].strand != step.strand:
             yield from _handed_on(steps, giver, number)
+        elif giver is None and step.operation == "waits for" and step.object in latest:
+            # a strand whose end is not among the steps
+            yield latest[step.object], number, f"{step.object} ends"
         if step.operation in _PASSES_ON:
             passed[step.object if step.operation != "finishes" else step.strand] = number
 

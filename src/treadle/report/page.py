@@ -22,10 +22,10 @@ Part = dict[str, Any]
 
 # kind of a part -> the scripts that show it
 _SCRIPTS = {
-    "explore": ("lanes", "explore"),
-    "class": ("lanes", "curve", "class"),
+    "explore": ("lanes", "sequence", "finding", "explore"),
+    "class": ("lanes", "finding", "curve", "class"),
     "unit": ("tree", "heap", "unit"),
-    "schedule": ("curve", "tree", "sequence", "schedule"),
+    "schedule": ("lanes", "sequence", "finding", "curve", "tree", "schedule"),
     "actor": ("curve", "tree", "sequence", "actor"),
 }
 

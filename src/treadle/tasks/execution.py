@@ -173,7 +173,7 @@ class TaskExecution(Execution):
             if step.operation == "chooses" or (step.file and not step.object.startswith(_PLUMBING))
         ]
         names = _short_names([step.strand for step in found])
-        return [replace(step, strand=names[step.strand]) for step in found]
+        return [replace(step, strand=names[step.strand], object=_readable(step.object, names)) for step in found]
 
     def saw(self, value: Any, owner: Any = None) -> None:
         super().saw(value, owner)
@@ -332,6 +332,13 @@ def _short_names(strands: list[str]) -> dict[str, str]:
         number = sum(other.partition("#")[0] == short for other in names) + 1
         names[strand] = short if number == 1 else f"{short}#{number}"
     return names
+
+
+def _readable(name: str, strands: dict[str, str]) -> str:
+    """`dict#update#test#1.1.1['n']`, the first that `update#test#1.1` met, as `dict#update.1['n']`."""
+    label, mark, rest = name.partition("#")
+    whole = max((one for one in strands if rest.startswith(f"{one}.")), key=len, default="")
+    return f"{label}{mark}{strands[whole]}{rest[len(whole) :]}" if whole else name
 
 
 _LOOPS: list[list[Any]] = []

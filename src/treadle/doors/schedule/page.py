@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from treadle.core.result import Finding
 from treadle.doors.schedule.console import advice, facts, sentence
 from treadle.messages.receive import Receive
-from treadle.messages.result import OrderFinding, OrderRun, ScheduleResult
+from treadle.messages.result import OrderRun, ScheduleResult
 from treadle.report import page
-from treadle.report.message_sequence import divergence
-from treadle.report.raised import raised_line
+from treadle.report.explore_page import MOST_RECEIVES, add_sources, finding_part
 from treadle.report.sequence import sequence, told
-
-# Receives of one execution that a page steps through.
-_MOST_STEPS = 400
 
 # What the criteria count, for who has not read about them (docs/schedule.md).
 _MEANING = {
@@ -33,7 +28,7 @@ def schedule_part(result: ScheduleResult) -> page.Part:
     found = page.part("schedule", result.target, result.verdict, result.verdict.value, said, advice(result))
     found |= {
         "facts": facts(result),
-        "findings": [_finding(finding) for finding in result.findings],
+        "findings": [finding_part(finding) for finding in result.findings],
         "runs": [_run(number, run) for number, run in enumerate(result.runs, 1)],
         "more": result.executions - len(result.runs),
         "tree": _tree(result.runs),
@@ -41,6 +36,8 @@ def schedule_part(result: ScheduleResult) -> page.Part:
         "unfit": result.unfit,
         "warnings": [f"{warning.kind}: {warning.message}" for warning in result.warnings],
     }
+    for finding in result.findings:
+        add_sources(found, finding)
     return found
 
 
@@ -48,27 +45,8 @@ def _points(curve: Sequence[dict[str, int]], name: str) -> list[list[int]]:
     return [[number, row[name]] for number, row in enumerate(curve, 1)]
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    orders = finding if isinstance(finding, OrderFinding) else None
-    failing, passing = (orders.schedule, orders.passing) if orders is not None else ([], [])
-    here, there = divergence(failing, passing)
-    return {
-        "kind": finding.kind,
-        "message": finding.message,
-        "raised": raised_line(finding),
-        "order": [] if orders is None else orders.order,
-        "note": "" if orders is None else orders.note,
-        "builds": "" if finding.builds is None else str(finding.builds),
-        "replay": f"treadle replay '{finding.replay}'" if finding.replay else "",
-        "notes": finding.notes,
-        "fails": sequence(failing[:_MOST_STEPS], here, "this fails"),
-        "passes": sequence(passing[:_MOST_STEPS], there, "this passes") if passing else None,
-        "text": finding.explanation,
-    }
-
-
 def _run(number: int, run: OrderRun) -> dict[str, Any]:
-    return {"number": number, "ended": run.ended, "sequence": sequence(run.receives[:_MOST_STEPS], note=run.ended)}
+    return {"number": number, "ended": run.ended, "sequence": sequence(run.receives[:MOST_RECEIVES], note=run.ended)}
 
 
 def _tree(runs: Sequence[OrderRun]) -> dict[str, Any]:
@@ -76,7 +54,7 @@ def _tree(runs: Sequence[OrderRun]) -> dict[str, Any]:
     root: dict[str, Any] = {"ends": [], "below": []}
     for number, run in enumerate(runs, 1):
         here = root
-        for event in run.receives[:_MOST_STEPS]:
+        for event in run.receives[:MOST_RECEIVES]:
             here = _child(here, event)
         here["ends"].append(
             f"{run.ended} (execution {number})" if run.ended == "passed" else f"fails: {run.ended} (execution {number})"

@@ -8,17 +8,17 @@ SHOW.actor = part => {
     begin.length = 0;
     shown.replaceChildren(...[make("h2", {}, one.outcome), make("p", {}, make("b", {}, "When: "), make("span", { class: "mono" }, one.condition)),
       one.stuck.length ? make("div", { class: "cause stuck" }, make("b", {}, bad(one) ? "Nobody can go on:" : "Still waiting at the end:"), make("table", { class: "racing mono" },
-        ...one.stuck.map(place => make("tr", {}, make("td", {}, place.who), make("td", { class: "soft" }, place.place), make("td", {}, place.source))))) : null,
+        ...one.stuck.map(place => make("tr", {}, make("td", {}, place.who), make("td", { class: "soft" }, place.place), make("td", {}, coloured(place.source)))))) : null,
       make("div", { class: "even" }, make("div", {}, make("h3", {}, "Before"), make("pre", { class: "wrap" }, one.inputs || "nothing")), make("div", {}, make("h3", {}, "Afterwards"), make("pre", { class: "wrap" }, one.afterwards || "nothing"))),
       one.sequence ? sequenceView(one.sequence, "the case as a sequence of tasks") : make("p", { class: "mono" }, one.order),
-      ...whereAndAgain(one)].filter(Boolean));
+      ...again(one)].filter(Boolean));
     begin.forEach(start => start());
   }
   if (part.cases.length) begin.push(() => setTimeout(() => list.pick(Math.max(0, part.cases.findIndex(bad)))));
   return [
-    ...part.facts.map(fact => make("p", { class: "soft" }, fact)),
+    make("ul", { class: "soft" }, ...part.facts.map(fact => make("li", {}, fact))),
     make("div", { class: "split turned" }, make("div", {}, make("h2", {}, count(part.cases.length, "case")), part.more > 0 ? make("p", { class: "soft" }, `${part.more} more are counted and not told (--cases all).`) : "", list.tools ?? "", make("div", { class: "box tall" }, list.list)), shown),
-    make("section", {}, make("h2", {}, "How the tests were found"), curveView(part.curves, "states")),
+    part.curves.tests.length > 1 ? make("section", {}, make("h2", {}, "How the tests were found"), curveView(part.curves, "states")) : null,
     part.tree ? make("section", {}, make("h2", {}, "The tree of executions"), treeView(part.tree)) : null,
   ];
 };

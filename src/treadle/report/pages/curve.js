@@ -2,11 +2,12 @@
 function curveView(curves, label) {
   const names = Object.keys(curves).filter(name => curves[name].length && curves[name].some(([, y]) => y));
   if (!names.length) return null;
-  const W = 620, H = 220, L = 44, B = 26, R = 12, T = 10, colours = ["var(--one)", "var(--two)", "var(--three)", "var(--four)"];
+  const W = 620, H = 220, L = 44, B = 26, R = 12, T = 10, colours = [0, 1, 2, 3].map(n => `var(--strand${n})`);
   const all = names.flatMap(name => curves[name]);
   const right = Math.max(1, ...all.map(([x]) => x)), top = Math.max(1, ...all.map(([, y]) => y));
   const x = value => L + (W - L - R) * value / right, y = value => H - B - (H - B - T) * value / top;
   const picture = draw("svg", { viewBox: `0 0 ${W} ${H}`, width: W, style: "max-width:100%;height:auto", role: "img" }, draw("title", {}, label),
+    ...[T, (T + H - B) / 2].map(at => draw("path", { d: `M${L} ${at} H${W - R}`, stroke: "var(--line)" })),
     draw("path", { d: `M${L} ${T} V${H - B} H${W - R}`, stroke: "var(--soft)", fill: "none" }),
     draw("text", { x: L - 6, y: T + 8, "text-anchor": "end" }, String(top)), draw("text", { x: L - 6, y: H - B, "text-anchor": "end" }, "0"),
     draw("text", { x: W - R, y: H - 8, "text-anchor": "end" }, `${right} ${label}`));

@@ -39,10 +39,23 @@ function centre(box, row) {
   if (box && row) box.scrollTop = row.offsetTop - box.clientHeight / 2;
 }
 
-// How every page tells where a failure can happen, and how to see it again.
-function whereAndAgain(found, steps) {
-  return [found.builds ? make("p", {}, make("b", {}, "Can happen on: "), found.builds.replace(/^every build/, "every build of Python, with the GIL and without it")) : null,
-    ...(found.replay ? [make("p", {}, make("b", {}, "See it again: "), "this runs the very schedule, from the folder where it was found" + (steps ? "; with --debug, it stops before each step" : "")), copyLine(found.replay)] : [])].filter(Boolean);
+// Every strand has its colour on the whole page; the test itself has none.
+function colourOf(name, strands) {
+  const number = strands.filter(one => one !== "main").indexOf(name);
+  return number < 0 ? "var(--soft)" : `var(--strand${number % 6})`;
+}
+const paintOf = (name, strands) => `--strand:${colourOf(name, strands)}`;
+const chip = (name, strands) => make("b", { class: "chip", style: paintOf(name, strands) }, name);
+
+// Scrolls a box, and nothing around it, if a part of it is out of sight.
+function reveal(box, part) {
+  if (box && (part.offsetTop < box.scrollTop || part.offsetTop + part.offsetHeight > box.scrollTop + box.clientHeight)) centre(box, part);
+}
+
+// How every page tells how to see a failure again.
+function again(found, steps) {
+  if (!found.replay) return [];
+  return [make("p", { class: "again" }, make("b", {}, "See it again"), make("span", { class: "soft" }, ": this runs the very schedule, from the folder where it was found" + (steps ? "; with --debug, it stops before each step" : ""))), copyLine(found.replay)];
 }
 
 function copyLine(command) {
@@ -63,7 +76,7 @@ function copyLine(command) {
 
 function head(part) {
   return [make("h1", {}, make("span", { class: "verdict " + part.colour }, part.verdict), make("span", { class: "mono" }, part.target)),
-    part.sentence ? make("p", {}, part.sentence) : null,
+    part.sentence ? make("p", { class: "soft" }, part.sentence) : null,
     part.advice ? make("p", { class: "advice" }, make("b", {}, "What helps: "), part.advice) : null].filter(Boolean);
 }
 
@@ -78,12 +91,13 @@ function chooser(items, texts, choose, label) {
   const list = make("ul", { class: "list", role: "listbox", tabindex: 0, "aria-label": label });
   const rows = items.map((item, number) => make("li", { role: "option", "aria-selected": "false", on: { click: () => pick(number) } }, item));
   list.append(...rows);
-  function pick(number) {
+  function pick(number, far) {  // from afar, the list itself comes into sight
+    if (far) list.closest(".box").scrollIntoView({ block: "start" });
     if (number === now || !rows[number]) return;
     if (now >= 0) rows[now].setAttribute("aria-selected", "false");
     now = number;
     rows[now].setAttribute("aria-selected", "true");
-    rows[now].scrollIntoView({ block: "nearest" });
+    reveal(list.closest(".box"), rows[now]);
     choose(now);
   }
   function move(by) {
@@ -114,7 +128,7 @@ addEventListener("keydown", event => {
 });
 
 // Buttons, a slider and keys that go from step to step; `told` says where one is.
-function stepper(total, start, show, extra) {
+function stepper(total, start, show, extra, below) {
   let now = start;
   const told = make("span", { class: "mono told", "aria-live": "polite" });
   const slider = make("input", { type: "range", min: 0, max: Math.max(0, total - 1), value: start, "aria-label": "step", on: { input: () => go(+slider.value) } });
@@ -133,19 +147,43 @@ function stepper(total, start, show, extra) {
   }
   walkers.push(event => bar.isConnected && key(event));
   const bar = make("div", { class: "stepper bar", on: { keydown: key } }, button("|◀", () => go(0), "first step (Home)"),
-    button("◀", () => go(now - 1), "step back (left arrow)"), slider, button("▶", () => go(now + 1), "step on (right arrow)"),
+    button("◀", () => go(now - 1), "step back (left arrow)"), make("div", { class: "track" }, slider, below), button("▶", () => go(now + 1), "step on (right arrow)"),
     button("▶|", () => go(total - 1), "last step (End)"), ...(extra ? extra(go, () => now) : []), told);
   return { bar, go, key };
 }
 
+// Python and ABS in colours: comments, strings, words of the language, numbers. A string may go over several lines.
+const TOKENS = /(#.*|\/\/.*)|((?:\b[rbfuRBFU]{1,2})?(?:"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))|(\b(?:and|as|assert|async|await|break|case|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|match|new|nonlocal|not|or|pass|raise|return|this|try|while|with|yield|None|True|False|self)\b)|(\b\d[\w.]*)/g;
+const KINDS = ["comment", "string", "word", "number"];
+
+function colouredLines(text) {
+  const lines = [[]];
+  const add = (piece, kind) => piece.split("\n").forEach((one, n) => {
+    if (n) lines.push([]);
+    if (one) lines[lines.length - 1].push(kind ? make("span", { class: kind }, one) : one);
+  });
+  let last = 0;
+  for (const found of text.matchAll(TOKENS)) {
+    add(text.slice(last, found.index));
+    add(found[0], KINDS[found.slice(1).findIndex(group => group !== undefined)]);
+    last = found.index + found[0].length;
+  }
+  add(text.slice(last));
+  return lines;
+}
+const coloured = text => make("span", { class: "code" }, ...colouredLines(text).flat());
+
 // Lines of a file: `look(line)` gives the classes of a row and the text of the columns before it.
+const painted = new Map();  // file -> its lines in colours
 function sourceTable(file, low, high, look, caption) {
   const lines = data.files[file];
   if (!lines) return null;
+  if (!painted.has(file)) painted.set(file, colouredLines(lines.join("\n")));
   const table = make("table", {}, make("caption", {}, caption || data.names[file] || file));
   for (let line = Math.max(1, low); line <= Math.min(lines.length, high); line++) {
     const { row, before } = look(line);
-    table.append(make("tr", { class: row, "data-line": line }, make("td", { class: "n" }, String(line)), ...before, make("td", {}, lines[line - 1] ?? "")));
+    const text = painted.get(file)[line - 1].map(piece => piece.cloneNode ? piece.cloneNode(true) : piece);
+    table.append(make("tr", { class: row, "data-line": line }, make("td", { class: "n" }, String(line)), ...before, make("td", { class: "code" }, ...text)));
   }
   return make("div", { class: "source box half", tabindex: 0 }, table);
 }

@@ -41,7 +41,8 @@ function sequenceView(run, title) {
   }
   const queues = make("div", {}), box = make("div", { class: "box tall", tabindex: 0, on: { keydown: event => walk.key(event) } }, picture);
   let last = null;
-  const walk = stepper(run.steps.length, Math.max(0, run.marked ?? 0), n => {
+  const start = run.marked ?? (run.deadlock ? run.steps.length - 1 : 0);
+  const walk = stepper(run.steps.length, start, n => {
     const back = group => group.querySelector(".back");
     if (last !== null) back(groups[last]).setAttribute("fill", last === run.marked ? "var(--pair)" : "transparent");
     last = n;
@@ -58,6 +59,6 @@ function sequenceView(run, title) {
     return `step ${n + 1} of ${run.steps.length}: ${run.steps[n].title}`;
   });
   if (!run.steps.length) return make("p", { class: "soft" }, "Nothing was received.");
-  begin.push(() => walk.go(Math.max(0, run.marked ?? 0)));
+  begin.push(() => walk.go(start));
   return make("section", { class: "sequence" }, make("h3", { class: run.note.includes("passes") || run.note === "passed" || run.note === "completed" ? "good" : "bad" }, run.note), walk.bar, box, queues);
 }

@@ -10,7 +10,7 @@ SHOW.unit = part => {
   begin.push(() => list.pick(0));
   return [
     part.cases.length ? make("div", { class: "split turned" }, make("div", {}, make("h2", {}, count(part.cases.length, "case")), list.tools ?? "", make("div", { class: "box tall cases" }, list.list)), shown) : sourceOf(part, part.file, missed),
-    make("section", {}, make("h2", {}, "The tree of paths"), part.cut.length ? make("p", {}, "Without a case: " + part.cut.join("; ")) : make("p", { class: "soft" }, "No path was cut."), treeView(part.tree)),
+    make("section", {}, make("h2", {}, "The tree of paths"), part.cut.length ? make("p", {}, "Without a case: " + part.cut.join("; ")) : make("p", { class: "soft" }, "No path was cut."), treeView(part.tree, list.pick)),
     make("details", {}, make("summary", {}, "what the command printed"), make("pre", {}, part.summary)),
   ];
 };
@@ -37,7 +37,7 @@ function caseView(part, one, missed) {
   });
   begin.push(() => walk.length && bar.go(0));
   if (walk.length) bar.go(0);
-  return [make("h2", {}, one.test || "case"), make("p", { class: "mono" }, `${part.target.split(":").pop()}(${one.inputs}) ${one.outcome}`),
+  return [make("h2", {}, one.test || "case"), make("p", { class: "mono call" }, `${part.target.split(":").pop()}(${one.inputs}) ${one.outcome}`),
     one.violation ? make("p", { class: "cause" }, "breaks its own contract: " + one.violation) : null,
     make("p", {}, make("b", {}, "Path condition: "), make("span", { class: "mono" }, one.condition.join(" and ") || "always"), one.sampled ? " (values were picked here: a guess)" : ""),
     ...(walk.length ? [bar.bar, place, make("p", { class: "soft" }, "Blue: the line that is looked at. Green: the other lines of this case. 3×: three cases pass here." + (part.missed.length ? " Red, with !: no case came here." : ""))] : []),
