@@ -22,6 +22,7 @@ from treadle.doors.explore.order_check import OrderCheck, reduction_of
 from treadle.doors.explore.pass_check import PassCheck, Seen, seen_in
 from treadle.doors.explore.told import by_operation, common_steps, complete, same_failure
 from treadle.search.fair import Fair
+from treadle.search.few_preemptions import FewPreemptions
 from treadle.search.other_orders import Reservoir
 from treadle.search.random_walk import RandomWalk
 from treadle.search.replay import FollowCoasted, FollowSteps, FollowTrail, strand_runs
@@ -72,6 +73,8 @@ _RESTARTS = 500
 # Schedules that are drawn after a failure of the first one, and seconds for them: does any pass?
 _DRAWN = 20
 _DRAWING = 5.0
+# Fewer than this say nothing: the failure is told as one.
+_ENOUGH = 4
 
 # Executions of a search that cannot trust its reduction, where nobody gave a budget.
 _SAMPLES = 500
@@ -498,19 +501,24 @@ class ScheduleSearch:
             or (self.fleet is not None and self.fleet.used)
         ):
             return False
-        walk = RandomWalk(self.loom.seed)
+        # Switching all the time, and as plain threads mostly run: each as long as it can.
+        walks = [RandomWalk(self.loom.seed), FewPreemptions(self.loom.seed)]
         self.loom.watch.deadline = time.monotonic() + _DRAWING
+        failed = 0
         try:
-            for _ in range(_DRAWN):
+            for number in range(_DRAWN):
+                walk = walks[number % len(walks)]
                 walk.begin()
                 run = self.loom.run(walk)
-                if not run.stop_reason and not self.loom.judge(run):
-                    return False
                 if run.stop_reason == "seconds":
                     break
+                if not run.stop_reason and not self.loom.judge(run):
+                    return False
+                walk.end(run)
+                failed += 1
         except (Diverged, OutOfTime, ReallyBlocked):
-            pass  # none passed as far as it went
-        return True
+            pass
+        return failed >= _ENOUGH
 
     def _nearest(self, passing: list[list[str]], failing: list[str]) -> list[Step]:
         """The steps of the schedule that passes and parts last from the failing one, run once more."""
