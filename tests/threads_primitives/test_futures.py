@@ -297,3 +297,25 @@ def test_a_pool_needs_workers(workers: int) -> None:
             ThreadPoolExecutor(1, initializer=3)  # type: ignore[call-overload]
 
     execute(main)
+
+
+class Settable(Future[int]):
+    """Takes the lock of its own condition around operations that take it again, as CPython's RLock lets it."""
+
+    def try_set(self, value: int) -> bool:
+        with self._condition:
+            if self.done():
+                return False
+            self.set_result(value)
+            return True
+
+
+def test_the_condition_of_a_future_is_taken_again_by_its_owner() -> None:
+    def main() -> None:
+        future = Settable()
+        with ThreadPoolExecutor(2) as pool:
+            won = [pool.submit(future.try_set, number) for number in (1, 2)]
+            assert sorted(one.result() for one in won) == [False, True]
+        assert future.result() in (1, 2)
+
+    under_many_schedules(main)

@@ -64,17 +64,43 @@ _FALSY_RAISED = _falsy_is_raised()
 
 
 class FutureGuard(InnerLock):
-    """In the place of `_condition`. `waiters` are those of wait() and as_completed() that include this future."""
+    """In the place of `_condition`, whose lock its owner may take again: subclasses of the program's own do. `waiters`
+    are those of wait() and as_completed() that include this future."""
 
-    __slots__ = ("future", "key", "made_here", "waiters")
+    __slots__ = ("again", "future", "key", "made_here", "waiters")
     label = "Future"
     future: Any
     made_here: bool  # in this execution, and not brought in from outside
     key: str
     waiters: list[Waiter]
+    again: int  # how often its owner has taken it beyond the first time
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        if self.shuts_out(here()):
+            return super().acquire(blocking, timeout)
+        self.again += 1
+        return True
+
+    def release(self) -> None:
+        if self.again:
+            self.again -= 1
+        else:
+            super().release()
+
+    def let_go(self, strand: Strand) -> int:
+        depth, self.again = self.again, 0
+        return depth + super().let_go(strand)
+
+    def take_back(self, strand: Strand, depth: int) -> None:
+        super().take_back(strand, depth)
+        self.again = depth - 1
+
+    def shuts_out(self, strand: Strand | None) -> bool:
+        return self.owner is None or self.owner is not strand
 
     def ready(self, kind: int, strand: Strand) -> bool:
-        return not self._locked and (kind == ACQUIRE or self.future._state in _DONE)
+        free = not self._locked or not self.shuts_out(strand)
+        return free and (kind == ACQUIRE or self.future._state in _DONE)
 
     def guards(self) -> int:
         mask = 1 << WAIT if self.future._state in _DONE else 0
@@ -97,6 +123,7 @@ def _equip(self: Any) -> FutureGuard:
     guard.future = self
     guard.waiters = []
     guard.made_here = False
+    guard.again = 0
     return guard
 
 
@@ -147,7 +174,7 @@ def _arrive(strand: Strand, guard: FutureGuard) -> None:
     strand.touched = guard
     strand.execution.advance(strand)
     strand.touched = None
-    if guard._locked:
+    if guard._locked and guard.shuts_out(strand):
         guard.enter(strand)
 
 
