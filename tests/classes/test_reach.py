@@ -133,3 +133,16 @@ def test_a_parameter_without_a_hint_is_given_what_is_called_like_it_and_a_bucket
     source = "\n".join(result.faults[0].witness.test.root.lines())
     assert "class SomeBucket(Bucket):" in source
     assert "return self.kept.append(given[0])" in source
+
+
+def test_arguments_are_found_by_how_others_are_refused() -> None:
+    """Five parameters without hints, of which no two take the same kind of thing."""
+    result = campaign("class_refusing:Aggregator")
+    assert kinds(result) == {"add_point || due": "exception"}
+    assert not result.not_called
+    assert "Gauge)" in str(result.faults[0].witness.test)
+
+
+def test_a_method_that_a_base_has_too_is_read_in_the_class() -> None:
+    assert "due" in subject("class_refusing:Silent").changing
+    assert "due" not in subject("class_refusing:Aggregator").changing

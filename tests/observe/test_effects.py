@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import importlib
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,3 +97,12 @@ def test_an_import_may_keep_what_it_compiles(tmp_path: Path, monkeypatch: pytest
         importlib.import_module("kept_compiled")
     assert guard.refused == []
     assert list((tmp_path / "__pycache__").glob("kept_compiled.*.pyc"))
+
+
+def test_asking_the_system_is_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packages look for libraries when they are imported, which starts processes and makes temporary files."""
+    monkeypatch.setattr(tempfile, "tempdir", None)  # as in a process that has not asked yet
+    with EffectGuard() as guard:
+        assert tempfile.gettempdir()
+        ctypes.util.find_library("c")
+    assert not guard.refused

@@ -15,8 +15,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from treadle.classes.calls import MethodCall
+from treadle.classes.calls import Argument, MethodCall
 from treadle.classes.coverage import trace_of
+from treadle.classes.fitting import WRONG, Attempt
 from treadle.classes.grasped import MADE_UP, of_elements, of_instance, on_result
 from treadle.classes.pools import Pools
 from treadle.classes.sequences import LONGEST_CALL
@@ -28,9 +29,7 @@ from treadle.core.errors import Unsupported, UsageError
 from treadle.threads.fingerprint import attributes_of
 
 # A call that raises one of these was not meant to be made like this.
-ILLEGAL = frozenset(
-    {"TypeError", "AttributeError", "NotImplementedError", "AssertionError", "NameError", "RecursionError", "Unreached"}
-)
+ILLEGAL = WRONG | {"NotImplementedError", "AssertionError", "NameError", "RecursionError", "Unreached"}
 
 _MOST_ROOTS = 4
 # Ways to make the object that are taken over from tests and examples.
@@ -77,33 +76,57 @@ def roots(stage: Stage, pools: Pools, may_go_on: Callable[[], bool]) -> list[Met
         if missing is not None:
             problem = problem or _cannot_give(subject, constructor, missing.name, missing.type)
             continue
-        tried = 0
-        for call in pools.calls(constructor):
-            tried += 1
-            if tried > _MOST_TRIALS or not may_go_on():
-                break
-            made = _tried(stage, call, _NOTHING)
-            if stage.refused:
-                problem = problem or _touches_the_world(subject, stage.refused[0])
-                continue
-            if made.failed is not None:
-                error = made.failed
-                problem = problem or _does_not_build(subject, call, error)
-                continue
-            if made.ending:
-                problem = f"the constructor of {subject.target} does not come back: {call} ends in a {made.ending}"
-                continue
-            if not _is_one(subject, stage.last_sout):
-                continue
-            if made.calls and made.calls[0].state not in found:
-                found[made.calls[0].state] = call
+        before = len(found)
+        said = _build(stage, pools, constructor, found, may_go_on)
+        if len(found) == before and said and may_go_on():
+            attempt = _building(stage, constructor)
+            if pools.fit(constructor, attempt):
+                said = _build(stage, pools, constructor, found, may_go_on)
+        problem = problem or said
     if not found and may_go_on():
         raise UsageError(problem or f"{subject.target} cannot be built")
     return _small_first(list(found.values()))[:_MOST_ROOTS]
 
 
-# Seconds of work after which a method that takes so long has variants enough: others wait.
+def _build(
+    stage: Stage,
+    pools: Pools,
+    constructor: SubjectMethod,
+    found: dict[Hashable, MethodCall],
+    may_go_on: Callable[[], bool],
+) -> str:
+    """Make objects by a constructor, and keep the calls that make different ones. What went wrong first, if at all."""
+    subject = stage.subject
+    problem = ""
+    for call in itertools.islice(pools.calls(constructor), _MOST_TRIALS):
+        if not may_go_on():
+            break
+        made = _tried(stage, call, _NOTHING)
+        if stage.refused:
+            problem = problem or _touches_the_world(subject, stage.refused[0])
+        elif made.failed is not None:
+            problem = problem or _does_not_build(subject, call, made.failed)
+        elif made.ending:
+            problem = f"the constructor of {subject.target} does not come back: {call} ends in a {made.ending}"
+        elif _is_one(subject, stage.last_sout) and made.calls:
+            found.setdefault(made.calls[0].state, call)
+    return problem
+
+
+def _building(stage: Stage, constructor: SubjectMethod) -> Attempt:
+    def attempt(arguments: tuple[Argument, ...]) -> BaseException | None:
+        made = _tried(stage, constructor.call(arguments), _NOTHING)
+        stuck = Unsupported("it does not come back") if made.ending or stage.refused else None
+        return made.failed or stuck
+
+    return attempt
+
+
+# Seconds of work after which a method that takes so long has variants enough, and all of them: others wait.
 _FOR_ONE_METHOD = 1.0
+_FOR_ALL_METHODS = 5.0
+# Seconds of work to find out what can be asked, once a few such calls are known.
+_FOR_OBSERVERS = 2.0
 _NOTHING = MethodCall("nothing", "None and {sout}")
 
 
@@ -204,11 +227,13 @@ def candidate_calls(
         if missing is not None:
             skipped[method.name] = f"nothing in the pools fits parameter '{missing.name}'"
             continue
-        accepted, problem, kinds = _accepted(stage, pools, root, method, may_go_on)
+        most = min(_FOR_ONE_METHOD, _FOR_ALL_METHODS / len(methods))
+        trials = _accepted(stage, pools, root, method, may_go_on, most)
+        accepted = trials.calls(method)
         if not accepted:
-            skipped[method.name] = problem
+            skipped[method.name] = trials.problem
         found |= accepted
-        for kind in kinds:
+        for kind in trials.kinds:
             _add(methods, on_result(stage.subject, method, kind))
     return found, skipped
 
@@ -232,19 +257,67 @@ def _of_instance(stage: Stage, root: MethodCall) -> list[SubjectMethod]:
     return found
 
 
+@dataclass
+class _Trials:
+    """The calls of one method that were tried on a fresh object."""
+
+    chosen: dict[MethodCall, Sequence] = field(default_factory=dict)
+    spare: dict[MethodCall, Sequence] = field(default_factory=dict)
+    last_resort: dict[MethodCall, Sequence] = field(default_factory=dict)
+    traces: set[Any] = field(default_factory=set)
+    kinds: set[type] = field(default_factory=set)  # of the results
+    problem: str = "the budget ran out first"
+    refused: bool = False  # would it change the world?
+    wrong: bool = False  # did a call say that it was given something wrong?
+
+    @property
+    def returned(self) -> bool:
+        return any(made.last is not None and made.last.happened[0] != "raised" for made in self.chosen.values())
+
+    def calls(self, method: SubjectMethod) -> dict[MethodCall, Sequence]:
+        if self.refused:
+            return {}
+        if not self.chosen and not method.parameters:
+            return self.last_resort  # it depends on the state, not on what it was given
+        few = list(self.spare.items())[: max(0, 2 - len(self.chosen))]
+        return {**self.chosen, **dict(few)}
+
+
 def _accepted(
-    stage: Stage, pools: Pools, root: MethodCall, method: SubjectMethod, may_go_on: Callable[[], bool]
-) -> tuple[dict[MethodCall, Sequence], str, set[type]]:
-    """At least two variants, so that keys can differ and agree, then those that do something new; of a method without
-    any, and of one that would change the world, the reason; and of what types the results are."""
-    problem = "the budget ran out first"
-    chosen: dict[MethodCall, Sequence] = {}
-    spare: dict[MethodCall, Sequence] = {}
-    traces: set[Any] = set()
-    kinds: set[type] = set()
-    last_resort: dict[MethodCall, Sequence] = {}
+    stage: Stage, pools: Pools, root: MethodCall, method: SubjectMethod, may_go_on: Callable[[], bool], most: float
+) -> _Trials:
+    """At least two variants, so that keys can differ and agree, then those that do something new, within some seconds
+    of work. Where every value is refused, others are looked for by how."""
+    trials = _Trials()
+    _try(stage, pools, root, method, may_go_on, trials, time.process_time() + most)
+    hopeful = trials.wrong and not trials.returned and not trials.refused and may_go_on()
+    if hopeful and pools.fit(method, _calling(stage, root, method, may_go_on)):
+        _try(stage, pools, root, method, may_go_on, trials, time.process_time() + most)
+    return trials
+
+
+def _calling(stage: Stage, root: MethodCall, method: SubjectMethod, may_go_on: Callable[[], bool]) -> Attempt:
+    def attempt(arguments: tuple[Argument, ...]) -> BaseException | None:
+        made = _tried(stage, root, method.call(arguments))
+        sound = made.last is not None and made.last.happened[0] == "returned" and not stage.refused
+        if sound or not may_go_on():
+            return None
+        return stage.last_error or Unsupported("it does not come back")
+
+    return attempt
+
+
+def _try(
+    stage: Stage,
+    pools: Pools,
+    root: MethodCall,
+    method: SubjectMethod,
+    may_go_on: Callable[[], bool],
+    trials: _Trials,
+    until: float,
+) -> None:
+    chosen = trials.chosen
     enough = 3 if sum(parameter.required for parameter in method.parameters) > 1 else 2
-    until = time.process_time() + _FOR_ONE_METHOD
     for number, call in enumerate(pools.calls(method)):
         if number >= _MOST_TRIALS or len(chosen) >= _MOST_CALLS or not may_go_on():
             break
@@ -252,28 +325,27 @@ def _accepted(
             break
         made = _tried(stage, root, call)
         if stage.refused and not stage.only_offline:
-            return {}, f"it would {stage.refused[0]}; pass --allow-effects to let it", set()
+            trials.refused, trials.problem = True, f"it would {stage.refused[0]}; pass --allow-effects to let it"
+            return
         ran = made.last
         if ran is None or len(ran.operations) > LONGEST_CALL:
-            problem = (
-                f"{call} takes more than {LONGEST_CALL} operations" if ran is not None else "the object is not built"
-            )
+            long = f"{call} takes more than {LONGEST_CALL} operations"
+            trials.problem = long if ran is not None else "the object is not built"
             continue
-        if ran.happened[0] == "raised" and ran.happened[1] in ILLEGAL:
-            problem = f"every value tried is refused, {call} with {': '.join(filter(None, ran.happened[1:3]))}"
-            last_resort = last_resort or {call: made}
-            continue
-        kinds.add(stage.last_kind)
+        if ran.happened[0] == "raised":
+            trials.wrong = trials.wrong or ran.happened[1] in WRONG | {"ValueError"}
+            if ran.happened[1] in ILLEGAL:
+                said = ": ".join(filter(None, ran.happened[1:3]))
+                trials.problem = f"every value tried is refused, {call} with {said}"
+                trials.last_resort = trials.last_resort or {call: made}
+                continue
+        trials.kinds.add(stage.last_kind)
         trace = trace_of(method.name, ran.steps, _ending(ran))
-        if trace not in traces or len(chosen) < enough:
-            traces.add(trace)
+        if trace not in trials.traces or len(chosen) < enough:
+            trials.traces.add(trace)
             chosen[call] = made
         else:
-            spare[call] = made
-    if not chosen and last_resort and not method.parameters:
-        chosen = last_resort  # it depends on the state, not on what it was given
-    few = list(spare.items())[: max(0, 2 - len(chosen))]
-    return {**chosen, **dict(few)}, problem, kinds
+            trials.spare[call] = made
 
 
 def _ending(ran: CallRecord) -> str:
@@ -292,7 +364,10 @@ def observers(
         pool.append(MethodCall("list", "list({sout})"))
     pure: list[tuple[MethodCall, int]] = []
     others: list[tuple[MethodCall, int]] = []
-    for call in pool:
+    until = time.process_time() + _FOR_OBSERVERS
+    for call in sorted(pool, key=lambda call: len(call.arguments)):
+        if time.process_time() > until and len(pure) + len(others) >= _FEWEST_OBSERVERS:
+            break
         found = _repeats(stage, root, call, ways)
         if found is not None:
             (pure if found[0] else others).append((call, found[1]))
@@ -321,7 +396,7 @@ def _repeats(
         if one.happened != two.happened or not one.literal:
             return None
         pure = pure and before.state == one.state == two.state
-        cost = max(cost, len(one.steps))
+        cost = max(cost, len(one.operations))
         if one.happened[0] == "returned" and one.happened[1] is not None:
             value = one.happened[1]
             if isinstance(value, tuple) and value[:1] in (("iterator",), ("known",), ("object",)):
@@ -362,14 +437,16 @@ def has_query(
     class's own business."""
     if len(ways) < 2:
         return False
+    before = []
+    for way in ways:
+        stage.run_sequence(root, (*way, _NOTHING))
+        before.append(_plain_attributes(stage))
     for call in omega:
         answers = set()
         changes = False
-        for way in ways:
-            stage.run_sequence(root, (*way, _NOTHING))
-            before = _plain_attributes(stage)
+        for way, plain in zip(ways, before, strict=True):
             made = stage.run_sequence(root, (*way, call))
-            changes = changes or _plain_attributes(stage) != before
+            changes = changes or _plain_attributes(stage) != plain
             answers.add(made.calls[-1].happened)
         if not changes and len(answers) > 1:
             return True

@@ -24,10 +24,12 @@ from typing import Any
 
 from treadle.classes import reading
 from treadle.classes.calls import CALLBACKS, SOUT, Argument, MethodCall, Namespace, Value
+from treadle.classes.combining import choices, with_options
 from treadle.classes.drawn import drawn
+from treadle.classes.fitting import Attempt, fitted
 from treadle.classes.grown import Grower
 from treadle.classes.stand_ins import definition, hooks, needs_stand_in
-from treadle.classes.subject import Subject, SubjectMethod, import_of
+from treadle.classes.subject import Subject, SubjectMethod, import_of, is_class
 from treadle.core.errors import Unsupported
 from treadle.observe.parameters import MISSING, Parameter, load_mentioning, parameters_of_class
 from treadle.observe.recorded import Arguments, RecordedUse
@@ -97,13 +99,12 @@ _BY_NAME: tuple[tuple[str, Sequence[Value]], ...] = (
 
 # A parameter that is given a class.
 _A_CLASS = re.compile(r"(^|_)(class|cls|klass|type)_?$")
+_CLASS_OF = re.compile(r"(\w+)_(class|cls|klass)$")
 
 _ANYTHING = (*KEYS[:2], *INTS[:2], *CALLABLES[:1], *_plain("[1]", "{'a': 1}", "None"))
 
 # Calls of one method that are taken over from tests and examples.
 _MOST_SEEN = 4
-# Values of one optional parameter that are tried.
-_MOST_OPTIONS = 3
 # Alternatives that are worth the time for one parameter.
 _MOST = 6
 
@@ -130,6 +131,7 @@ class Pools:
         self._alike: dict[str, list[Value]] = {}  # by the name of a parameter
         self._asked = reading.asked_of_parameters(subject.tree)
         self._states: dict[type, list[Value]] = {}
+        self._fitting: dict[tuple[str, str], Value] = {}  # by method and parameter: what was found to be accepted
         if subject.is_module:
             self.home: tuple[str, ...] = (f"from {subject.cls.__name__} import *",)
         else:
@@ -147,6 +149,10 @@ class Pools:
             return []  # which classes it takes, nobody says
         if parameter.any_number:
             return self.of(Parameter(parameter.name.removesuffix("s"), parameter.type))
+        if parameter.type is MISSING and (match := _CLASS_OF.match(parameter.name)):
+            found = [value for one in self._classes_alike(match[1]) for value in self._classes(one)]
+            if found:
+                return list(dict.fromkeys(found))
         values = list(self._by_type(parameter.type)) if parameter.type is not MISSING else []
         if parameter.type in (MISSING, Any, object) or isinstance(parameter.type, typing.TypeVar):
             values = [*self._by_name(parameter), *values]
@@ -204,15 +210,24 @@ class Pools:
     def _called_alike(self, name: str) -> list[Value]:
         """Objects of a class of the package that is called like a parameter: `Bucket`, `LocalBucket` for `bucket`."""
         if name not in self._alike:
-            word = "".join(part.capitalize() for part in name.rstrip("s_").split("_"))
-            load_mentioning(f"{word}(", self.subject.packages, _MOST)
-            found = [
-                one for one in _classes_of(self.subject.packages) if re.search(rf"(^|[a-z0-9]){word}$", one.__name__)
-            ]
-            found = [one for one in found if one is not self.subject.cls and not issubclass(one, BaseException)]
-            found.sort(key=lambda one: (needs_stand_in(one), len(one.__name__)))
-            self._alike[name] = [value for one in found for value in self.instances(one)][:1]
+            self._alike[name] = [value for one in self._classes_alike(name) for value in self.instances(one)][:1]
         return self._alike[name]
+
+    def _classes_alike(self, name: str) -> list[type]:
+        word = "".join(part.capitalize() for part in name.rstrip("s_").split("_"))
+        if not word:
+            return []
+        load_mentioning(f"{word}(", self.subject.packages, _MOST)
+        found = [one for one in _classes_of(self.subject.packages) if re.search(rf"(^|[a-z0-9]){word}$", one.__name__)]
+        found = [one for one in found if one is not self.subject.cls and not issubclass(one, BaseException)]
+        return sorted(found, key=lambda one: (needs_stand_in(one), len(one.__name__)))
+
+    def having(self, attribute: str) -> list[Value]:
+        """Values that have an attribute: plain ones, then objects of the classes of the package that define it."""
+        plain = [value for pool in _BY_TYPE.values() for value in pool[:1] if self._has(value, [attribute])]
+        owners = [one for one in _classes_of(self.subject.packages) if attribute in vars(one)]
+        own = (value for one in owners if one is not self.subject.cls for value in self.instances(one)[:1])
+        return [*plain[:2], *itertools.islice(own, 2)]
 
     def _by_type(self, kind: Any) -> Iterable[Value]:
         """The pool of a type, taken apart when it is made of others."""
@@ -248,7 +263,7 @@ class Pools:
             gives = inner[-1] if inner else None
             return MAKERS if gives in (Any, object) or isinstance(gives, typing.TypeVar) else CALLABLES
         if origin is type:
-            return self._classes(inner[0])
+            return self._classes(inner[0] if inner else Any)
         if origin is tuple:
             return self._tuples(inner)
         if isinstance(origin, type) and issubclass(origin, collections.abc.Mapping):
@@ -437,26 +452,38 @@ class Pools:
         yield from self._seen_calls(method)
         required = [parameter for parameter in method.parameters if parameter.required]
         optional = [p for p in method.parameters if not p.required and not p.name.startswith("_")]
-        pools = {parameter.name: self.of(parameter)[:_MOST] for parameter in (*required, *optional)}
+        pools = {parameter.name: self._for(method, parameter)[:_MOST] for parameter in (*required, *optional)}
         if any(not pools[parameter.name] for parameter in required):
             return
         bases: list[list[Argument]] = []
-        choices = list(_choices([len(pools[parameter.name]) for parameter in required]))
-        for number, choice in enumerate(choices):
+        chosen = list(choices([len(pools[parameter.name]) for parameter in required]))
+        for number, choice in enumerate(chosen):
             base = [
                 Argument(pools[p.name][place], p.name if p.by_name else "")
                 for p, place in zip(required, choice, strict=True)
             ]
             bases.append(base)
             made = [base]
-            if number == min(1, len(choices) - 1) and "{args}" in method.form:  # keys that differ come before options
+            if number == min(1, len(chosen) - 1) and "{args}" in method.form:  # keys that differ come before options
                 named = [("" if p.any_number else p.name, pools[p.name]) for p in optional]
-                made += _with_options(bases, named)
+                made += with_options(bases, named)
             for arguments in made:
-                call = MethodCall(method.name, method.form, tuple(arguments), method.expression, method.needs)
+                call = method.call(tuple(arguments))
                 if call not in seen:
                     seen.add(call)
                     yield call
+
+    def fit(self, method: SubjectMethod, attempt: Attempt) -> bool:
+        """Look for arguments that a method accepts, by how it refuses others; `calls` begins with them then."""
+        required = [parameter for parameter in method.parameters if parameter.required]
+        found = fitted(required, {one.name: self.of(one) for one in required}, self.having, attempt)
+        self._fitting |= {(method.name, name): value for name, value in found.items()}
+        return bool(found)
+
+    def _for(self, method: SubjectMethod, parameter: Parameter) -> list[Value]:
+        """The values of a parameter of this method: one that was found to fit comes first."""
+        fitting = self._fitting.get((method.name, parameter.name))
+        return self.of(parameter) if fitting is None else list(dict.fromkeys([fitting, *self.of(parameter)]))
 
     def names(self) -> list[str]:
         """The class and its bases, or the module, as recordings name them."""
@@ -491,7 +518,7 @@ class Pools:
         if not fits or not self._lines_run(tuple(line for one in arguments for line in one.value.needs)):
             return None
         given = tuple(Argument(Value(one.value.source, one.value.needs), one.name) for one in arguments)
-        return MethodCall(method.name, method.form, given, method.expression, method.needs)
+        return method.call(given)
 
     def _lines_run(self, lines: tuple[str, ...]) -> bool:
         return self.works(Value("None", lines))
@@ -501,39 +528,6 @@ class Pools:
         if self._seen_calls(method):
             return None
         return next((p for p in method.parameters if p.required and not self.of(p)), None)
-
-
-def _with_options(bases: list[list[Argument]], pools: list[tuple[str, list[Value]]]) -> list[list[Argument]]:
-    """Calls with one optional argument, the likeliest values first, then with two."""
-    made = [
-        _and(base, Argument(pool[place], name))
-        for place in range(_MOST_OPTIONS)
-        for base in reversed(bases)
-        for name, pool in pools
-        if place < len(pool)
-    ]
-    pairs = [two for two in itertools.combinations(pools, 2) if two[0][1] and two[1][1]][:_MOST]
-    return made + [_and(_and(bases[-1], Argument(a[0], x)), Argument(b[0], y)) for (x, a), (y, b) in pairs]
-
-
-def _and(arguments: list[Argument], one: Argument) -> list[Argument]:
-    """One more argument: those without a name come first."""
-    return sorted([*arguments, one], key=lambda argument: bool(argument.name))
-
-
-def _choices(sizes: list[int]) -> Iterator[tuple[int, ...]]:
-    """Which value of each pool: the first of all, then all the second, then one at a time."""
-    yield (0,) * len(sizes)
-    if not sizes:
-        return
-    if max(sizes) > 1:
-        yield tuple(min(1, size - 1) for size in sizes)
-    for number in range(1, max(sizes)):
-        for place, size in enumerate(sizes):
-            if number < size:
-                yield tuple(number if other == place else 0 for other in range(len(sizes)))
-    for number in range(2, max(sizes)):
-        yield tuple(min(number, size - 1) for size in sizes)
 
 
 def _compose(form: str, parts: tuple[Value, ...], comma: bool = False) -> Value:
@@ -559,7 +553,7 @@ def _classes_of(packages: tuple[str, ...]) -> list[type]:
         for name, module in sorted(sys.modules.items())
         if within(name, packages)
         for value in list(vars(module).values())
-        if isinstance(value, type) and value.__module__ == name
+        if is_class(value) and value.__module__ == name
     ]
 
 

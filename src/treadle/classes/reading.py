@@ -70,7 +70,8 @@ def changing(trees: Iterable[ast.AST], state: frozenset[str]) -> frozenset[str]:
     `state` are the globals that hold something, for a module that is itself the shared object.
     """
     state |= {"self", "s"}
-    functions = {node.name: node for tree in trees for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)}
+    bases_first = reversed(list(trees))  # a method of the class stands for that of its base
+    functions = {node.name: node for tree in bases_first for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)}
     found = {name for name, node in functions.items() if _changes(node, state)}
     while True:
         more = {name for name, node in functions.items() if name not in found and _called(node) & found}

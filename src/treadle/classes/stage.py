@@ -26,7 +26,7 @@ from treadle.core.operation import MULTI, Operation
 from treadle.core.result import Step
 from treadle.observe.effects import EffectGuard, is_network, scratch_folder
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
-from treadle.threads.detail import short
+from treadle.threads.detail import short, undescribed
 from treadle.threads.execution import Execution
 from treadle.threads.fingerprint import attributes_of, fingerprint, inner_state
 from treadle.threads.instrument.selection import INSTALLED_FOLDERS as INSTALLED
@@ -145,6 +145,7 @@ class Stage:
         self.root: MethodCall | None = None
         self.last_sout: Any = None
         self.last_kind: type = type(None)  # of what the last call of a sequence returned
+        self.last_error: BaseException | None = None  # that it raised
         self.tell = False  # keep values as a person reads them?
         self.background = False  # did the object have threads of its own in the last execution?
         self._ready: dict[MethodCall, Ready] = {}
@@ -255,6 +256,11 @@ class Stage:
 
     def _play_sequence(self) -> None:
         assert self.root is not None
+        execution = STATE.strand.execution  # type: ignore[union-attr]
+        trace = execution.trace
+        detail = execution.detail if execution.detail is not None else []
+        if not self.subject.in_tasks:
+            execution.detail = None  # how the last call does it is looked at, and looking takes as long again
         try:
             sout = self._build(self.root, self.setup)
         except StrandEnd:
@@ -264,21 +270,24 @@ class Stage:
             return
         self.built = True
         self.last_sout = sout
-        execution = STATE.strand.execution  # type: ignore[union-attr]
-        detail, trace = execution.detail, execution.trace
         passed: tuple[str, ...] = ()
-        for call in self.sequence:
+        for number, call in enumerate(self.sequence):
             ready = self.ready(call)
             arguments = ready.make(sout)
-            start = len(trace)
+            if number == len(self.sequence) - 1 and execution.detail is None:
+                execution.detail = detail
+                for strand in execution.live:
+                    strand.step = undescribed(strand) if strand is not STATE.strand else None
+            start, described = len(trace), len(detail)
             named = dict(STATE.strand.encounters)  # type: ignore[union-attr]
             happened = self._invoke(ready, sout, arguments)
             self.last_kind = type(happened[1]) if happened[0] == "returned" else type(None)
+            self.last_error = happened[1] if happened[0] == "raised" else None
             self._rest()
             ran = CallRecord(self._settle(happened, sout))
             if self.tell:
                 ran.literal = happened[0] == "raised" or literal(happened[1]) is not None
-            ran.steps = list(detail or ())[start:]
+            ran.steps = detail[described:]
             ran.operations = [op for who, op in trace[start:] if who == 0 and not _on_new_object(op, named)]
             ran.state = self._state(sout)
             passed += (str(call),) if call.method == PASSING else ()
@@ -300,7 +309,7 @@ class Stage:
             if len(self._guard.refused) > before:
                 if not before:
                     self.refused_in = ready.call.method
-                if self.test is None:  # of two at once, either may be the one
+                if self.test is None and is_network(self._guard.refused[-1]):  # of two at once, either may be the one
                     self.offline.setdefault(ready.call.method, self._guard.refused[-1])
 
     def _settle(self, happened: tuple[str, Any], sout: Any) -> Happened:

@@ -94,6 +94,9 @@ class SubjectMethod:
     where: str = ""  # file:line
     grasped: bool = False  # is it called on what another method returned?
 
+    def call(self, arguments: tuple[Argument, ...]) -> MethodCall:
+        return MethodCall(self.name, self.form, arguments, self.expression, self.needs)
+
     def __str__(self) -> str:
         return self.name
 
@@ -153,7 +156,7 @@ class Subject:
 
     @property
     def _state_of_module(self) -> frozenset[str]:
-        plain = (n for n, v in vars(self.cls).items() if not callable(v) and not isinstance(v, types.ModuleType))
+        plain = (n for n, v in vars(self.cls).items() if not callable(v) and type(v) is not types.ModuleType)
         return frozenset(plain) if self.is_module else frozenset()
 
     @cached_property
@@ -243,11 +246,16 @@ def _unwrapped(value: Any) -> Any:
         return None
 
 
+def is_class(value: object) -> bool:
+    """Is it a class? A lazy object is not asked what it stands for: finding out may fail."""
+    return issubclass(type(value), type)
+
+
 def public_classes(module: types.ModuleType) -> list[type]:
     """The public classes that a module defines, in the order of its source."""
     found: list[type] = []
     for name, value in vars(module).items():
-        if isinstance(value, type) and value.__module__ == module.__name__ and value.__qualname__ == name:
+        if is_class(value) and value.__module__ == module.__name__ and value.__qualname__ == name:
             found += [value] if not name.startswith("_") else []
     return found
 

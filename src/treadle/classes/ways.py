@@ -18,7 +18,7 @@ from typing import Any
 from treadle.classes.calls import Value
 from treadle.classes.pools import Pools, heirs, within
 from treadle.classes.stand_ins import hooks, needs_stand_in
-from treadle.classes.subject import Subject, SubjectMethod, import_of
+from treadle.classes.subject import Subject, SubjectMethod, import_of, is_class
 from treadle.core.errors import Unsupported
 from treadle.observe.parameters import Parameter, hints_of, load_mentioning, parameters_of, parameters_of_class
 
@@ -88,13 +88,14 @@ def _factories(subject: Subject, pools: Pools) -> Iterator[SubjectMethod]:
     modules = [(n, m) for n, m in list(sys.modules.items()) if within(n, subject.packages)]
     for name, module in sorted(modules):
         for word, value in list(vars(module).items()):
-            if word.startswith("_") or id(value) in seen or getattr(value, "__module__", "") != name:
+            plain = type(value) is types.FunctionType
+            if word.startswith("_") or id(value) in seen or not (plain or is_class(value)) or value.__module__ != name:
                 continue
             seen.add(id(value))
-            if isinstance(value, types.FunctionType) and _returns(value, subject.cls):
+            if plain and _returns(value, subject.cls):
                 parameters = parameters_of(value, skip_first=False) or ()
                 yield SubjectMethod(word, f"{word}({{args}})", parameters, needs=(f"from {name} import {word}",))
-            elif isinstance(value, type) and value is not subject.cls:
+            elif not plain and value is not subject.cls:
                 yield from _of_class(value, subject, pools)
 
 

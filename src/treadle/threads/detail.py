@@ -13,6 +13,7 @@ import sys
 import threading
 import types
 from collections import OrderedDict, defaultdict, deque
+from functools import cache
 from itertools import islice
 from types import FrameType, TracebackType
 from typing import Any, cast
@@ -113,6 +114,12 @@ def describe(strand: Strand) -> Step:
     return Step(strand.treadle_name, verb(op), what, file, line, function, "", stack, op, strand.checks)
 
 
+def undescribed(strand: Strand) -> Step:
+    """The operation that a strand waits to perform, when nobody looked where it stands."""
+    op = strand.pending
+    return Step(strand.treadle_name, verb(op), location(op), "", 0, "", "", (), op, strand.checks)
+
+
 def stack_of(frame: FrameType | None) -> tuple[tuple[str, int, str], ...]:
     """The frames of the program under test, innermost first."""
     found: list[tuple[str, int, str]] = []
@@ -153,6 +160,7 @@ def hide_own_frames(error: BaseException) -> None:
         error.__traceback__ = rest
 
 
+@cache
 def is_own(file: str) -> bool:
     """Is this code of Treadle, or of the library that it stands on: nothing that a person looks for?"""
     return is_treadle(file) or file == _THREADING or file.startswith(_ASYNCIO)

@@ -240,7 +240,9 @@ class ClassCampaign:
                 return finished
             for root in active:
                 self._turn(root)
-            if self.waiting and self._time_left():
+            work = self.result.work
+            dear = work.get("calls", 0.0) > work.get("interleavings", 0.0)  # what is planted has its share first
+            if self.waiting and self._time_left() and not (active and dear):
                 self._plant()
         return False
 
