@@ -89,7 +89,7 @@ class CallRecord:
     """One call of a sequence that was run alone: what it gave, did, and left."""
 
     happened: Happened
-    steps: list[Step] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)  # of the last call alone
     operations: list[Operation] = field(default_factory=list)
     state: Hashable = None
     literal: bool = True  # can its result be written into a test? Found out when values are told
