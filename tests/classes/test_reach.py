@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from pathlib import Path
 
 import pytest
 
@@ -146,3 +147,15 @@ def test_arguments_are_found_by_how_others_are_refused() -> None:
 def test_a_method_that_a_base_has_too_is_read_in_the_class() -> None:
     assert "due" in subject("class_refusing:Silent").changing
     assert "due" not in subject("class_refusing:Aggregator").changing
+
+
+def test_what_a_decorator_that_a_method_makes_is_put_around_is_called() -> None:
+    result = campaign("class_reach:Remembering")
+    assert kinds(result) == {"memoize()()": "linearizability"}
+
+
+def test_a_module_may_make_temporary_files_when_it_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "import os, tempfile\nmade = os.mkdir(os.path.join(tempfile.gettempdir(), 'class_reach'))\n"
+    (tmp_path / "makes_a_folder.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert find_class("makes_a_folder:").__name__ == "makes_a_folder"

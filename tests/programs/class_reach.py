@@ -239,3 +239,21 @@ class Limited:
             return False
         self.bucket.append(item)
         return True
+
+
+class Remembering:
+    """Has a method that makes decorators."""
+
+    def __init__(self) -> None:
+        self.kept: dict[Any, Any] = {}
+
+    def memoize(self, ttl: int = 10) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
+        def decorator(func: Callable[[], Any]) -> Callable[[], Any]:
+            def remembered() -> Any:
+                if ttl not in self.kept:
+                    self.kept[ttl] = func()
+                return self.kept[ttl]
+
+            return remembered
+
+        return decorator

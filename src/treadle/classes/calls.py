@@ -89,12 +89,13 @@ class MethodCall:
         return hash((self.form, self.arguments))
 
 
+GIVE_NEW = "def give_new(*args, **kwargs):\n    return object()"
 # Functions that are given where a function is asked for: their sources, and their names.
 CALLBACKS = {
     DO_NOTHING: "do_nothing",
     "def give_one(*args, **kwargs):\n    return 1": "give_one",
     "def fail(*args, **kwargs):\n    raise ValueError('fail')": "fail",
-    "def give_new(*args, **kwargs):\n    return object()": "give_new",
+    GIVE_NEW: "give_new",
 }
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from treadle.classes.calls import Argument, MethodCall
 from treadle.classes.coverage import trace_of
 from treadle.classes.fitting import WRONG, Attempt
-from treadle.classes.grasped import MADE_UP, of_elements, of_instance, on_result
+from treadle.classes.grasped import MADE_UP, kind_of, of_elements, of_instance, on_result
 from treadle.classes.pools import Pools
 from treadle.classes.sequences import LONGEST_CALL
 from treadle.classes.stage import CallRecord, Sequence, Stage
@@ -302,7 +302,8 @@ def _calling(stage: Stage, root: MethodCall, method: SubjectMethod, may_go_on: C
         sound = made.last is not None and made.last.happened[0] == "returned" and not stage.refused
         if sound or not may_go_on():
             return None
-        return stage.last_error or Unsupported("it does not come back")
+        how, error = stage.last_happened
+        return error if how == "raised" else Unsupported("it does not come back")
 
     return attempt
 
@@ -339,7 +340,8 @@ def _try(
                 trials.problem = f"every value tried is refused, {call} with {said}"
                 trials.last_resort = trials.last_resort or {call: made}
                 continue
-        trials.kinds.add(stage.last_kind)
+        if stage.last_happened[0] == "returned":
+            trials.kinds.add(kind_of(stage.last_happened[1]))
         trace = trace_of(method.name, ran.steps, _ending(ran))
         if trace not in trials.traces or len(chosen) < enough:
             trials.traces.add(trace)

@@ -17,8 +17,8 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
-from treadle.classes.calls import AWAITING, SOUT
-from treadle.classes.subject import Subject, SubjectMethod, is_covered, place_of
+from treadle.classes.calls import AWAITING, GIVE_NEW, SOUT
+from treadle.classes.subject import FUNCTION_NAME, Subject, SubjectMethod, is_covered, place_of
 from treadle.observe.parameters import hints_of, parameters_of
 from treadle.threads.fingerprint import attributes_of, is_iterator_class
 from treadle.threads.unasked import on_class
@@ -31,6 +31,19 @@ _WALKED = 3
 MADE_UP = SubjectMethod("getattr", f"{SOUT}.something")
 
 
+class Decorator:
+    """Stands for the type of a function that takes one thing, by its name a function."""
+
+
+def kind_of(value: Any) -> type:
+    """What sort of thing a call returned."""
+    if isinstance(value, types.FunctionType):
+        required = [one for one in parameters_of(value, skip_first=False) or () if one.required]
+        if len(required) == 1 and FUNCTION_NAME.search(required[0].name):
+            return Decorator
+    return type(value)
+
+
 def on_result(subject: Subject, method: SubjectMethod, kind: type) -> list[SubjectMethod]:
     """What is done with a result of this type."""
     if method.setter or not method.expression or method.grasped or method.form.startswith(AWAITING):
@@ -38,6 +51,7 @@ def on_result(subject: Subject, method: SubjectMethod, kind: type) -> list[Subje
     if kind is subject.cls:
         return []
     needs = (*method.needs, "import itertools") if is_iterator_class(kind) else method.needs
+    needs = (*needs, GIVE_NEW) if kind is Decorator else needs
     return [
         dataclasses.replace(method, name=name, form=form, expression=expression, needs=needs, grasped=True)
         for name, form, expression in _forms(subject, method, kind)
@@ -55,6 +69,8 @@ def _forms(subject: Subject, method: SubjectMethod, kind: type) -> Iterator[tupl
         yield f"list({name})", f"list(itertools.islice({form}, {_WALKED}))", True
     elif kind is types.FunctionType and name != "()":
         yield f"{name}()", f"{{then}}({form})()", True
+    elif kind is Decorator and name != "()":
+        yield f"{name}()()", f"{{then}}({{then}}({form})(give_new))()", True
     elif is_covered(kind.__module__, subject.packages) and not issubclass(kind, BaseException | tuple):
         for one in list(_without_arguments(kind))[:_MOST]:
             yield f"{name}().{one}", f"{{then}}({form}).{one}()", True

@@ -144,8 +144,7 @@ class Stage:
         self.sequence: tuple[MethodCall, ...] = ()
         self.root: MethodCall | None = None
         self.last_sout: Any = None
-        self.last_kind: type = type(None)  # of what the last call of a sequence returned
-        self.last_error: BaseException | None = None  # that it raised
+        self.last_happened: tuple[str, Any] = ("returned", None)  # what the last call of a sequence did
         self.tell = False  # keep values as a person reads them?
         self.background = False  # did the object have threads of its own in the last execution?
         self._ready: dict[MethodCall, Ready] = {}
@@ -281,8 +280,7 @@ class Stage:
             start, described = len(trace), len(detail)
             named = dict(STATE.strand.encounters)  # type: ignore[union-attr]
             happened = self._invoke(ready, sout, arguments)
-            self.last_kind = type(happened[1]) if happened[0] == "returned" else type(None)
-            self.last_error = happened[1] if happened[0] == "raised" else None
+            self.last_happened = happened
             self._rest()
             ran = CallRecord(self._settle(happened, sout))
             if self.tell:

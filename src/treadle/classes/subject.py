@@ -30,7 +30,7 @@ from treadle.classes import reading
 from treadle.classes.calls import AWAITING, Argument, MethodCall, Value
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.settings import did_you_mean
-from treadle.observe.effects import EffectGuard, EffectRefused
+from treadle.observe.effects import EffectGuard, EffectRefused, scratch_folder
 from treadle.observe.parameters import BUILTIN, Parameter, hints_of, parameters_of, parameters_of_class
 from treadle.threads.instrument.selection import never
 
@@ -74,7 +74,7 @@ TIME_PASSES = MethodCall(
     PASSING, "treadle.pass_time({0})", (Argument(Value("100000")),), expression=False, needs=("import treadle",)
 )
 
-_FUNCTION_NAME = re.compile(r"^(f|fn|func|function|wrapped|callable|callback|fun|method|target)$")
+FUNCTION_NAME = re.compile(r"^(f|fn|func|function|wrapped|callable|callback|fun|method|target)$")
 
 # Methods that hand an object's life over to somebody else, or start what never ends: not called unless asked for.
 _DANGEROUS = re.compile(r"^(serve_forever|run_forever|mainloop|fork|exec|exit|quit|abort|system|popen)$")
@@ -193,7 +193,7 @@ def import_module(name: str, guarded: bool = True) -> types.ModuleType:
         if folder.is_dir() and str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
     try:
-        with EffectGuard() if guarded else nullcontext():
+        with scratch_folder() as scratch, EffectGuard(scratch) if guarded else nullcontext():
             return importlib.import_module(name)
     except EffectRefused as refused:
         raise UsageError(f"'{name}' cannot be imported: {refused}; pass --allow-effects to let it") from None
@@ -444,7 +444,7 @@ def _operator(subject: Subject, attribute: str, raw: Any, own: bool) -> None:
         return
     where = place_of(inspect.unwrap(raw))
     subject.methods.append(SubjectMethod(name, form, parameters, expression, own=own, where=where))
-    if attribute == "__call__" and len(parameters) == 1 and re.search(_FUNCTION_NAME, parameters[0].name):
+    if attribute == "__call__" and len(parameters) == 1 and re.search(FUNCTION_NAME, parameters[0].name):
         # a decorator: what it returns is called, too
         subject.methods.append(SubjectMethod("decorated", "{sout}({0})()", parameters, own=own, where=where))
 
