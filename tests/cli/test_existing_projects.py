@@ -824,3 +824,37 @@ def test_what_no_schedule_of_real_threads_can_show_is_no_failure(cli: Cli, proje
     found = explored(cli, project, NO_ALARM[cut_by])
     assert (found["verdict"], found["cut_by"], found["findings"]) == ("CUT", cut_by, [])
     assert "assert" in found["warnings"][0]["message"]
+
+
+TRAPS = """
+import types
+
+@types.coroutine
+def rest():
+    yield
+"""
+AWAITS = """
+from traps import rest
+
+def test_it():
+    total = []
+
+    async def work():
+        await rest()
+        total.append(1)
+
+    def run():
+        coroutine = work()
+        coroutine.send(None)
+        try:
+            coroutine.send(None)
+        except StopIteration:
+            pass
+
+    both(run, run)
+    assert total == [1, 1]
+"""
+
+
+def test_a_generator_that_types_coroutine_has_marked(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, AWAITS, traps=TRAPS)["verdict"].startswith("PASSED")

@@ -9,6 +9,7 @@ something else.
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 import os
 import sys
@@ -65,6 +66,9 @@ class Chunk:
         if known is not None:
             return known[1]
         after = self._by_code.get(code)
+        if after is None and code.co_flags & inspect.CO_ITERABLE_COROUTINE:  # types.coroutine has set that
+            after = self._by_code.get(code.replace(co_flags=code.co_flags & ~inspect.CO_ITERABLE_COROUTINE))
+            after = after and after.replace(co_flags=after.co_flags | inspect.CO_ITERABLE_COROUTINE)
         if after is not None:
             self._remember(code, after)
         return after
