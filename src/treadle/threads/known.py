@@ -12,17 +12,18 @@ import bisect
 import calendar
 import collections
 import copy
+import csv
 import datetime
 import decimal
 import fractions
 import functools
 import heapq
-import importlib
 import io
 import itertools
 import json
 import logging
 import operator
+import os
 import pathlib
 import pickle
 import pprint
@@ -56,8 +57,8 @@ _READING += (json.dumps, pprint.pformat, bisect.bisect_left, bisect.bisect_right
 _READING += (heapq.nlargest, heapq.nsmallest, decimal.Decimal, fractions.Fraction, collections.Counter)
 _READING += (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone, uuid.UUID)
 _READING += (io.StringIO, io.BytesIO, string.Template, struct.pack, struct.unpack, operator.index, operator.truth)
-_READING += (operator.itemgetter, operator.attrgetter, operator.methodcaller)
-_PURE: tuple[Any, ...] = (isinstance, issubclass, callable, ord, chr, hex, bin, oct, sys._getframe, input, open)
+_READING += (operator.itemgetter, operator.attrgetter, operator.methodcaller, chr, hex, bin, oct)
+_PURE: tuple[Any, ...] = (isinstance, issubclass, callable, ord, sys._getframe, input, open)
 _PURE += (globals, locals, sys.exc_info, compile, exec, eval, __import__, __build_class__, sys.getrefcount, sys.intern)
 _PURE += (sys.getsizeof, functools.wraps, functools.update_wrapper, functools.total_ordering)
 _PURE += (functools.lru_cache, functools.cache, functools.cached_property, functools.singledispatch, property)
@@ -83,6 +84,14 @@ FUNCTIONS: Final[dict[Any, int]] = {
     **dict.fromkeys(_READING, READS),
     **dict.fromkeys(_SORTING, SORTS),
     **dict.fromkeys(_COPYING, COPIES),
+}
+
+# What functions and types look at besides their arguments.
+LOOKS_AT: Final[dict[Any, Any]] = {
+    os.path.expandvars: os.environ,
+    os.path.expanduser: os.environ,
+    decimal.Context: decimal.DefaultContext,
+    decimal.getcontext: decimal.DefaultContext,
 }
 
 # Modules whose functions keep no state that a program can see, and only read what they are given.
@@ -123,7 +132,8 @@ SELF_CONTAINED: Final = (
 )
 # Functions that set what others of their modules work by. Once one was called, a location stands for the module.
 SETTERS: Final[frozenset[Any]] = frozenset(
-    {calendar.setfirstweekday, xml.etree.ElementTree.register_namespace, importlib.reload}
+    {calendar.setfirstweekday, xml.etree.ElementTree.register_namespace, re.purge}
+    | {csv.field_size_limit, csv.register_dialect, csv.unregister_dialect}
     | {getattr(typing, name) for name in ("clear_overloads",) if hasattr(typing, name)}
 )
 # Native modules whose calls hold the interpreter lock from beginning to end, callbacks into Python apart.

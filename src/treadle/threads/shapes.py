@@ -208,7 +208,7 @@ def _class_level(kind: type, cls: type, value: Any) -> int:
     if (
         container_base(kind) is not None
         and container_base(cls) is not None
-        and not isinstance(value, types.FunctionType)
+        and not isinstance(value, (types.FunctionType, property))
     ):
         return CONTAINER
     if isinstance(value, _CODE_TYPES):

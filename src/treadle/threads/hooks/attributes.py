@@ -85,6 +85,8 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         return _load_from_class(strand, obj, name)
     if how == MODULE:
         return _load_from_module(strand, obj, name)
+    if type(obj) is super:
+        return _load_from_super(strand, obj, name)
     if how == WHOLE:
         owner = touch(strand, READ, obj, None)
         attributes = obj.__dict__
@@ -193,6 +195,17 @@ def _load_from_class(strand: Strand, obj: Any, name: str) -> Any:
     home = next((cls for cls in obj.__mro__ if name in vars(cls)), obj)
     _include_home(strand, operations, home_of(home), READ)
     perform(strand, operations)
+    return found(strand, getattr(obj, name), f"{class_name(home)}.{name}")
+
+
+def _load_from_super(strand: Strand, obj: Any, name: str) -> Any:
+    """`super().name`: looked for in the classes that come behind, and nowhere else."""
+    classes = obj.__self_class__.__mro__
+    behind = classes[classes.index(obj.__thisclass__) + 1 :]
+    home = next((cls for cls in behind if name in vars(cls)), None)
+    if home is None or (name not in strand.execution.rebound and _constant(vars(home)[name])):
+        return getattr(obj, name)
+    perform(strand, [(READ, class_name(cls), name) for cls in behind[: behind.index(home) + 1]])
     return found(strand, getattr(obj, name), f"{class_name(home)}.{name}")
 
 
@@ -389,6 +402,6 @@ def callee(obj: Any, name: str) -> Any:
     if how in (MODULE, FIELD, CLASS, META):
         return function(load(obj, name))
     if kind is super:
-        return function(getattr(obj, name))
+        return function(_load_from_super(strand, obj, name))
     found = _load(strand, obj, name, how)
     return function(found) if how != ADOPT or isinstance(obj, type) else found

@@ -29,6 +29,7 @@ from treadle.threads.strands import STATE, Strand
 from treadle.threads.unasked import home_of
 
 _FunctionType: Final = types.FunctionType
+_FUNCTIONS: Final = (_FunctionType, types.BuiltinFunctionType)
 
 # Built-in functions that have hooks of their own: getattr, next, ...; filled by `stand_ins`.
 STAND_INS: Final[dict[Any, Any]] = {}
@@ -344,6 +345,8 @@ def atomic_call(treadle_called: Any, /, *args: Any, **kwargs: Any) -> Any:
         if operations and how == PURE:  # a function that a module like functools made, with state of its own
             strand.execution.assumed.add(f"{module}.{called.__qualname__}")
     _add_arguments(strand, operations, args, kwargs, how)
+    if called in known.LOOKS_AT:
+        reach.everything(strand, operations, known.LOOKS_AT[called], READ)
     if how == COPIES and _COPYREG in strand.execution.rebound:
         reach.include_module(strand, operations, _COPYREG, READ)
     elif module in ("typing", "inspect"):
@@ -429,7 +432,7 @@ def _foreign_call(
     execution = strand.execution
     if module == _COPYREG:  # from now on, copying looks at what is registered there
         execution.rebind(_COPYREG)
-    if type(called) is _FunctionType and called in known.SETTERS:
+    if type(called) in _FUNCTIONS and called in known.SETTERS:
         execution.rebind(f"state of {module}")
     made_by: Any = vars(called).get("__init__") if isinstance(called, type) else None
     in_python = type(code) is _FunctionType or type(made_by) is _FunctionType

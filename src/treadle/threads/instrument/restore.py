@@ -177,8 +177,10 @@ _fresh: dict[int, Snapshot] = {}
 
 
 def remember_fresh(module: ModuleType) -> None:
-    """`module` was imported just now; a snapshot that learns of it later goes back to this moment."""
-    _fresh[id(globals_of(module))] = Snapshot([module])
+    """`module` was imported just now, and not only loaded again; a snapshot that learns of it later goes back to this
+    moment."""
+    if id(globals_of(module)) not in _fresh:
+        _fresh[id(globals_of(module))] = Snapshot([module])
 
 
 def forget_fresh(module: ModuleType) -> None:

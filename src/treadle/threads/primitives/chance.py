@@ -22,6 +22,7 @@ from typing import Any
 
 from treadle.core.operation import WRITE
 from treadle.core.packages import import_runs
+from treadle.threads.hooks.points import touch
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import STATE
 
@@ -113,8 +114,10 @@ def _time_of_uuid() -> Any:
 
 @functools.wraps(_real_seed)
 def _seed(self: random.Random, a: Any = None, *args: Any, **kwargs: Any) -> None:
-    if a is None and here() is not None:
-        a = int.from_bytes(urandom(16), "big")
+    strand = here()
+    if strand is not None:
+        touch(strand, WRITE, self, None)
+        a = int.from_bytes(urandom(16), "big") if a is None else a
     _real_seed(self, a, *args, **kwargs)
 
 

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from treadle.core.operation import GET, WRITE
+from treadle.core.operation import GET, READ, WRITE
 from treadle.threads.hooks.points import touch
 from treadle.threads.primitives.inside import here
 from treadle.threads.primitives.outside import act, guard_of
@@ -137,9 +137,13 @@ def _patient_connection(kind: Any) -> Any:
 
     def cursor(self: Any, factory: Any = cursors) -> Any:
         _check_thread(self)
+        strand = here()
+        if strand is not None:
+            touch(strand, READ, self, "row_factory")  # which the cursor keeps
         return kind.cursor(self, _patient_cursor(factory) if isinstance(factory, type) else factory)
 
     members: dict[str, Any] = {"cursor": cursor, "treadle_timeout": _USUAL_TIMEOUT, "treadle_thread": None}
+    members["__module__"] = kind.__module__  # its attributes are seen as those of any other library
     members |= {name: _connection_method(getattr(kind, name)) for name in ("commit", "rollback", "close")}
     members |= {name: _by_cursor(name) for name in _STATEMENTS}
     if kind.__exit__ is sys.modules["sqlite3"].Connection.__exit__:

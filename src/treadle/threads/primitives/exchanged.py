@@ -8,21 +8,29 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import importlib
 import sys
 import warnings
+from types import ModuleType
 from typing import Any
 
 from treadle.core.operation import READ, WRITE
+from treadle.threads.hooks.points import during
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import is_private, name_by_path
 from treadle.threads.primitives.frames import frames_of_treadle
-from treadle.threads.primitives.inside import here
+from treadle.threads.primitives.inside import at_end, here
+from treadle.threads.primitives.locks import RLock
 from treadle.threads.strands import Strand
 
 _BETWEEN = ("treadle", "contextlib", "warnings")
 _Redirect: Any = contextlib.redirect_stdout.__base__
 _Catch: Any = warnings.catch_warnings
+# In this execution: module that was loaded anew -> who loads it, and strand -> the import that it waits for.
+_LOADS: dict[str, RLock] = {}
+_WAITING: dict[Strand, RLock] = {}
 _real_import = builtins.__import__
+_real_reload = importlib.reload
 _real_warn = warnings.warn
 _real_redirect_enter = _Redirect.__enter__
 _real_redirect_exit = _Redirect.__exit__
@@ -104,7 +112,44 @@ def import_(name: str, globals: Any = None, locals: Any = None, fromlist: Any = 
         for variable in fromlist or ():
             if f"{name}.{variable}" in strand.execution.rebound:
                 strand.access(READ, name, variable)
+        if name in _LOADS or (name in REWRITTEN and name not in sys.modules):
+            return _load(strand, name, globals, locals, fromlist)
     return _real_import(name, globals, locals, fromlist, level)
+
+
+def _load(strand: Strand, name: str, globals: Any, locals: Any, fromlist: Any) -> Any:
+    """Load a module that the program has taken out of `sys.modules`: one thread at a time, as CPython's import system
+    sees to. Threads that would wait for each other go on with what there is, as there."""
+    lock = _LOADS.get(name)
+    if lock is None:
+        lock = _LOADS[name] = RLock.named(strand, f"the import of {name}")
+        at_end(_LOADS.clear)
+    holder = lock.owner
+    while holder is not None and holder is not strand:
+        holder = getattr(_WAITING.get(holder), "owner", None)
+    if holder is strand and lock.owner is not strand:
+        return _real_import(name, globals, locals, fromlist)
+    _WAITING[strand] = lock
+    try:
+        lock.acquire()
+    finally:
+        del _WAITING[strand]
+    try:
+        return _real_import(name, globals, locals, fromlist)
+    finally:
+        lock.release()
+
+
+def reload(module: Any) -> Any:
+    """All variables of a module are bound anew, one after the other."""
+    strand = here()
+    if strand is not None and type(module) is ModuleType:
+        for variable in list(vars(module)):
+            strand.execution.rebind(f"{module.__name__}.{variable}")
+        if len(strand.execution.strands) > 1:
+            strand.execution.assumed.add("importlib.reload")
+        return during(strand, [(WRITE, module.__name__, None)], _real_reload, module)
+    return _real_reload(module)
 
 
 def _look_for(strand: Strand, module: str) -> None:
@@ -122,6 +167,7 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
     (_Redirect, {"__enter__": redirect_enter, "__exit__": redirect_exit}),
     (_Catch, {"__enter__": catch_enter, "__exit__": catch_exit}),
     (builtins, {"__import__": import_}),
+    (importlib, {"reload": reload}),
     (
         warnings,
         {

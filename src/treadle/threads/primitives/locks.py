@@ -212,12 +212,15 @@ class RLock(SyncObject, metaclass=StandsFor):
 
     def __new__(cls) -> Any:
         strand = here()
-        if strand is None:
-            return RealRLock()
+        return RealRLock() if strand is None else cls.named(strand, strand.fresh("RLock"))
+
+    @classmethod
+    def named(cls, strand: Strand, name: str) -> RLock:
+        """A lock of this execution."""
         self = SyncObject.__new__(cls)
         self._count = 0
         self.owner = None
-        self.treadle_name = strand.fresh("RLock")
+        self.treadle_name = name
         strand.execution.locks.append(ref(self))
         return self
 

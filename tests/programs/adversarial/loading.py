@@ -1,0 +1,3 @@
+"""How often the modules beside it were loaded."""
+
+TIMES = {"numbers": 0}
