@@ -33,7 +33,7 @@ class Reduction:
             "paper-stable",
         )  # condition 2 is about independence, which "stable" ignores
         self._weak = reduce not in SOUND_REDUCTIONS
-        self._futures = not self._weak and not machine.selection.as_counted
+        self._futures = not self._weak
         self._chains: dict[tuple[Code, int, Class], tuple[frozenset[str], frozenset[Class]]] = {}
         self._awaits: dict[tuple[Code, int, bool], bool] = {}
         self._independent: dict[tuple[int, int, int, int, bool], bool] = {}

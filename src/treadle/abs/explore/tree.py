@@ -117,7 +117,7 @@ class TreeExplorer:
                 self.progress.deadlocks += child.deadlock
                 yield child
                 continue
-            self.progress.states += not (self.machine.selection.as_counted and child[0].next)
+            self.progress.states += 1
             self.stopped = self.on_state is not None and not self.on_state(self.progress)
             if self.hopeless is not None and self.hopeless(child[0]):
                 self.left += 1

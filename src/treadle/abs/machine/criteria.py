@@ -46,9 +46,6 @@ class OrderSelection(JsonForm):
     self_calls: SelfCalls = field(default="at-once", metadata=NOT_IN_JSON)
     # the order of tasks for actors of these classes, whatever holds for the others
     of_class: tuple[tuple[str, TaskPolicy], ...] = field(default=(), metadata=NOT_IN_JSON)
-    # to count as Table 1 of seed 000 does: stability knows no futures, neither a call on oneself nor suspending is a
-    # task switch, a run that ends in an exception is none. It loses orders and failures, so that no command offers it.
-    as_counted: bool = field(default=False, metadata=NOT_IN_JSON)
 
 
 @dataclass(slots=True)

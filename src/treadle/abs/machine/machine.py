@@ -68,7 +68,7 @@ class ActorMachine:
 
     def inside_a_step(self, state: State, task: ActorTask, group: ObjectRef) -> bool:
         """Whether the task goes on where a call on its own actor has returned, which is no task switch."""
-        return group in state.next and (task.waiting is not None or self.selection.as_counted)
+        return group in state.next and task.waiting is not None
 
     def macro_step(self, state: State, task: ActorTask) -> Iterator[State | CriterionReached]:
         """Every way the task can run from here: the states after it, or the cut that ended the way."""
@@ -267,8 +267,6 @@ class MacroStep:
     def _settle(self, task: ActorTask, env: Env, outcome: int, group: ObjectRef) -> None:
         state = self.state
         if outcome == ENDED:
-            if self.machine.selection.as_counted and type(self.result) is FailedFuture:
-                raise Infeasible
             if task.wanted or type(self.result) is FailedFuture:
                 state.futures[self.machine.interned.future(task.key)] = self.result
             self._return_to_caller(group)
@@ -279,7 +277,7 @@ class MacroStep:
         if outcome == SUSPENDED:
             state.queues[group] = (*state.queues[group], stopped)
             # giving the actor away counts as a switch: waiting is not free under a task limit (seed 001, Example 2)
-            if group not in state.next and not self.machine.selection.as_counted:
+            if group not in state.next:
                 state.switches[task.this] = state.switches.get(task.this, 0) + 1
         else:
             assert outcome == BLOCKED

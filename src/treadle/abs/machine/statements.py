@@ -294,10 +294,7 @@ class _BodyCompiler(Emitter):
         top, following = self._here, self._here + 1
 
         def test(run: MacroStep, env: Env) -> int:
-            if not run.truth(condition(run, env)):
-                return leave.pc
-            _turn(run, env, turns)
-            return following
+            return following if _enters(run, env, turns, condition) else leave.pc
 
         self._fork(test, leave, effect_of(statement.condition), statement.at)
         self._block([statement.body])
@@ -314,14 +311,15 @@ class _BodyCompiler(Emitter):
         leave = Label()
         top, following = self._here, self._here + 1
 
+        def more(run: MacroStep, env: Env) -> bool:
+            return bool(run.machine.unknowns.built(run, env[rest])[0].name != "Nil")
+
         def test(run: MacroStep, env: Env) -> int:
-            values = run.machine.unknowns.built(run, env[rest])
-            if values[0].name == "Nil":
+            if not _enters(run, env, turns, more):
                 return leave.pc
             if index is not None:
-                env[index] = env[turns]
-            _turn(run, env, turns)
-            env[element], env[rest] = values[1], values[2]
+                env[index] = env[turns] - 1
+            _, env[element], env[rest] = run.machine.unknowns.built(run, env[rest])
             return following
 
         self._fork(test, leave, CodeEffect(), statement.at)
@@ -396,14 +394,16 @@ def _result_of(future: AnyType) -> AnyType | None:
     return known.args[0] if isinstance(known, Type) and known.args else None
 
 
-def _turn(run: MacroStep, env: Env, turns: int) -> None:
-    """Criterion loop-k: at most k turns of a loop."""
-    number = env[turns] + 1
-    env[turns] = number
+def _enters(run: MacroStep, env: Env, turns: int, condition: Exp) -> bool:
+    """Whether a loop takes another turn; criterion loop-k: at most k of them."""
+    if not run.truth(condition(run, env)):
+        return False
+    env[turns] += 1
     limit = run.bounds.loop
-    if limit is not None and number > limit:
+    if limit is not None and env[turns] > limit:
         raise CriterionReached("loop")
     run.tick()
+    return True
 
 
 def _match(matches: Callable[[MacroStep, Env, Value], bool], subject: int) -> Exp:
