@@ -96,6 +96,12 @@ def test_few_executions_are_tried_once_more_and_longer(monkeypatch: pytest.Monke
     assert projects.explore_alone(test, 10.0, []).verdict == "CUT"
     assert asked == ["10", "30"]
 
+    def ends_only_at_first(words: list[str], environment: object, seconds: float) -> object:
+        return run(words, environment, seconds) if "10" in words else None
+
+    monkeypatch.setattr(projects, "_run", ends_only_at_first)
+    assert projects.explore_alone(test, 10.0, []).verdict == "CUT"
+
 
 def test_a_failure_that_a_fresh_process_does_not_show_is_none() -> None:
     finding = {"kind": "assertion", "message": "no", "replayed": "this process"}

@@ -176,7 +176,8 @@ def explore_alone(test: ThreadedTest, seconds: float, packages: Sequence[str], l
     except (ValueError, IndexError):
         return _without_result(test, done)
     if found.get("cut_by") == "seconds" and found["executions"] < _FEW and not longer:
-        return explore_alone(test, _LONGER * seconds, packages, longer=True)
+        again = explore_alone(test, _LONGER * seconds, packages, longer=True)
+        return again if again.verdict != "HANG" else _row(test, found)
     return _row(test, found)
 
 
