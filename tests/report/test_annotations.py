@@ -19,7 +19,7 @@ from treadle.core.verdict import Verdict
 from treadle.doors.actor.generated import generate
 from treadle.doors.actor.table import case_remarks
 from treadle.doors.class_.remarks import class_remarks
-from treadle.messages.result import ScheduleResult
+from treadle.messages.result import OrderFinding, ScheduleResult
 from treadle.report.annotations import github, remarks, sarif, strict_code
 
 
@@ -41,6 +41,19 @@ def test_github_shows_a_finding_at_its_line(tmp_path: Path, monkeypatch: pytest.
     (line,) = github(remarks([lost_update(str(tmp_path / "bank.py"))])).splitlines()
     assert line.startswith("::error file=bank.py,line=13,title=FAILED%3A test_lost::assertion: assert 1 == 2, 50%25%0A")
     assert line.endswith("%0Aon: every build%0Atreadle replay 'tr2:x'")
+
+
+def test_an_order_of_messages_stands_where_the_program_raised_it() -> None:
+    inside = [Step("T1", "gets from", "Server", json.__file__, 1, "_actor_loop", "0")]  # a file of a library
+    try:
+        raise KeyError("anna")
+    except KeyError as error:
+        found = OrderFinding(
+            "exception", "KeyError: 'anna'", exception=error, steps=inside, order=["text before logon"]
+        )
+    (told,) = remarks([Result("test_chat.py::test_chat", Verdict.FAILED, 2, False, "dpor", 0.1, [found])])
+    assert told.file == __file__
+    assert "it takes only: text before logon" in told.message
 
 
 def test_sarif_names_a_file_by_a_uri(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

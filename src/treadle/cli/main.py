@@ -22,14 +22,14 @@ from treadle.report.terminal import begin, harmless
 
 # command -> (module:attribute, one-line help shown by `treadle --help`)
 COMMANDS: dict[str, tuple[str, str]] = {
-    "unit": ("treadle.cli.unit:command", "Write unit tests that cover every path of a function."),
-    "actor": ("treadle.cli.actor:command", "Write tests for an actor's method with unknown inputs."),
-    "run": ("treadle.cli.run:command", "Run an ABS model once."),
-    "explore": ("treadle.cli.explore:command", "Run a test under every schedule that can matter."),
     "try": ("treadle.cli.try_:command", "Explore the tests of a project that start threads."),
-    "schedule": ("treadle.cli.schedule:command", "Try the orders of messages that an actor test has not seen."),
+    "explore": ("treadle.cli.explore:command", "Run a test under every schedule that can matter."),
     "class": ("treadle.cli.class_:command", "Write concurrent tests for a class that threads share."),
     "hunt": ("treadle.cli.hunt:command", "Look for races in every class of installed packages."),
+    "unit": ("treadle.cli.unit:command", "Write unit tests that cover every path of a function."),
+    "schedule": ("treadle.cli.schedule:command", "Try the orders of messages that an actor test has not seen."),
+    "actor": ("treadle.cli.actor:command", "Write tests for an actor's method with unknown inputs."),
+    "run": ("treadle.cli.run:command", "Run an ABS model once."),
     "replay": ("treadle.cli.replay:command", "Run one saved execution again."),
     "report": ("treadle.cli.report:command", "Run one saved execution again and write a page to look at."),
     "demo": ("treadle.cli.demo:command", "Show the tool at work on the bundled examples."),

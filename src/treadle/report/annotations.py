@@ -1,7 +1,8 @@
 """Results for the machines that people look at code in: annotations of GitHub, and SARIF 2.1.0.
 
-Decides at which line a finding stands: at the access that clashes last, where a strand waits for ever, or where the
-failing execution ended. Keeps: what is not a pass is never left out, with or without a line.
+Decides at which line a finding stands: at the access that clashes last, where a strand waits for ever, or where it was
+raised; an order of messages has no accesses that clash, only steps inside of the library that carries them. Keeps: what
+is not a pass is never left out, with or without a line.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from urllib.parse import quote
 from treadle import __version__
 from treadle.core.result import Finding, Result, Step
 from treadle.core.verdict import Verdict
+from treadle.messages.result import OrderFinding
 from treadle.report.console import advice, replay_command, sentence
-from treadle.report.explanation import culprit, short_names
+from treadle.report.explanation import Clash, culprit, short_names
 from treadle.report.raised import raised_at
 
 
@@ -58,11 +60,17 @@ def _title(target: str, verdict: Verdict) -> str:
 def of_finding(target: str, verdict: Verdict, finding: Finding) -> Annotation:
     """A finding, at its line."""
     file, line = place_of_finding(finding) or (target.partition("::")[0], 0)
-    pair = culprit(finding.steps) if not finding.waiting else None
+    pair = _pair(finding)
     cause = "" if pair is None else pair.sentence(short_names([step.file for step in finding.steps]))
+    if isinstance(finding, OrderFinding) and finding.order:
+        cause = f"it takes only: {', '.join(finding.order)}"
     on = "" if finding.builds is None else f"on: {finding.builds}"
     lines = [f"{finding.kind}: {finding.message}", cause, on, replay_command(finding) if finding.replay else ""]
     return Annotation("error", finding.kind, _title(target, verdict), "\n".join(filter(None, lines)), file, line)
+
+
+def _pair(finding: Finding) -> Clash | None:
+    return None if finding.waiting or isinstance(finding, OrderFinding) else culprit(finding.steps)
 
 
 def place_of_finding(finding: Finding) -> tuple[str, int] | None:
@@ -71,13 +79,12 @@ def place_of_finding(finding: Finding) -> tuple[str, int] | None:
         stacks = [one.stack for one in finding.waiting if one.stack and one.strand != "main"]
         stacks += [one.stack for one in finding.waiting if one.stack]
         return (stacks[0][0][0], stacks[0][0][1]) if stacks else None
-    pair = culprit(finding.steps)
+    pair, raised = _pair(finding), raised_at(finding)
     clashing: list[Step] = [] if pair is None else [one for one in (pair.last, pair.between, pair.first) if one]
-    for step in (*clashing, *reversed(finding.steps)):
-        if step.file and step.line:
-            return step.file, step.line
-    raised = raised_at(finding)
-    return None if raised is None else raised[:2]
+    places = [(step.file, step.line) for step in clashing]
+    places += [raised[:2]] if raised is not None else []
+    places += [(step.file, step.line) for step in reversed(finding.steps)]
+    return next((place for place in places if all(place)), None)
 
 
 def _here(file: str) -> str:

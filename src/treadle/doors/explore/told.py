@@ -10,6 +10,7 @@ from treadle.report.explanation import explain
 from treadle.report.raised import raised_at
 from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import Execution
+from treadle.threads.outcome import message_of
 
 # Calls that a sentence names.
 _MOST_LISTED = 5
@@ -26,6 +27,7 @@ def complete(finding: Finding, run: Execution) -> Finding:
     finding.steps = run.shown(detail)
     finding.started = _started(finding.steps, detail, run)
     finding.waiting = list(run.stuck)
+    finding.notes += [note for note in _ended_threads(finding, run) if note not in finding.notes]
     if finding.exception is not None:
         hide_own_frames(finding.exception)
     journal = getattr(run, "journal", None)
@@ -40,6 +42,15 @@ def complete(finding: Finding, run: Execution) -> Finding:
             "\nThis needs any_order: steps of tasks ran in an order that asyncio does not choose by itself."
         )
     return finding
+
+
+def _ended_threads(finding: Finding, run: Execution) -> list[str]:
+    """What ended threads before the failure that is told, which is often why."""
+    return [
+        f"{strand.treadle_name} had ended with {strand.failure_text or message_of(error)}"
+        for strand in run.strands
+        if strand.index > 0 and (error := strand.exception) is not None and error is not finding.exception
+    ]
 
 
 def common_steps(one: list[str], other: list[str]) -> int:
