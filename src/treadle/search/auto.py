@@ -69,6 +69,7 @@ class Auto(Strategy):
         self.draws_only = self.left["dpor"] <= 0 and self.kind == "random"
         self.coast_after = _MOST_COMPARED if self.phase is self.dpor else self.phase.coast_after
         self.plan, self.trace, self.guards = self.phase.plan, self.phase.trace, self.phase.guards
+        self.drawn = self.phase.drawn
         return going_on
 
     def _next(self) -> str:

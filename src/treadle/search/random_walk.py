@@ -6,7 +6,7 @@ import random
 
 from mypy_extensions import mypyc_attr
 
-from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
+from treadle.search.strategy import ExecutionSeen, OneExecution, StrandSeen, Strategy
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -21,7 +21,7 @@ class RandomWalk(Strategy):
         self.draw_one_of = self._draw
 
     def begin(self) -> bool:
-        self.trace, self.guards = [], []
+        self.trace, self.guards, self.drawn = [], [], []
         return True
 
     def pick(self, run: ExecutionSeen) -> StrandSeen | None:
@@ -30,8 +30,28 @@ class RandomWalk(Strategy):
 
     def _draw(self, count: int) -> int:
         """As `random.randrange` does it, without its three calls for every step."""
-        bits = count.bit_length()
-        number = self.random.getrandbits(bits)
-        while number >= count:
+        number = 0
+        if count > 1:
+            bits = count.bit_length()
             number = self.random.getrandbits(bits)
+            while number >= count:
+                number = self.random.getrandbits(bits)
+        self.drawn.append(number)
         return number
+
+
+class DrawnAgain(OneExecution):
+    """The execution in which these numbers were drawn."""
+
+    name = "drawn"
+
+    def __init__(self, numbers: list[int]) -> None:
+        super().__init__()
+        self.numbers = list(reversed(numbers))
+
+    def pick(self, run: ExecutionSeen) -> StrandSeen | None:
+        enabled = run.enabled()
+        if not enabled:
+            return None
+        number = self.numbers.pop() if self.numbers else 0
+        return enabled[number if number < len(enabled) else 0]  # another number of strands: it is not the same

@@ -151,6 +151,7 @@ class Strategy:
         self.reads_footprints = False
         # Of so many strands, whoever they are: the number of the one that goes on. None when it has to look at them.
         self.draw_one_of: Callable[[int], int] | None = None
+        self.drawn: list[int] = []  # the numbers that it gave in this execution
 
     def begin(self) -> bool:
         raise NotImplementedError

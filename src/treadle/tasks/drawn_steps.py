@@ -1,103 +1,68 @@
 """Steps of one loop drawn one after the other: choosing a step and running it is a few lines, which decide the rate at
-which schedules are drawn (`drawing`). What is more than that is left to the loop: following a plan, timers, waiting,
-cancelling.
+which schedules are drawn (`drawing`).
 
-The step of a task needs no handle: asyncio gives it to nobody.
+No strand stands for a task here: whoever wants to know what was drawn runs it again. The steps that can be chosen are
+those that `steps` would offer, in the same order: the first callback, and then the tasks by the time since when each
+has been ready. So the same numbers mean the same schedule there.
 """
 
 from __future__ import annotations
 
 import asyncio.format_helpers as format_helpers
-import contextvars
 from typing import Any, Final
 
 from treadle.core.operation import STEP
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.handles import LoopHandle
-from treadle.tasks.steps import TaskStrand
-from treadle.threads.strands import STATE, Strand, StrandEnd
+from treadle.threads.strands import StrandEnd
 
-# So many steps are drawn before the loop looks whether it goes round for ever.
-_AT_ONCE: Final = 100
-
-
-def schedule(strand: TaskStrand, callback: Any, args: Any, context: Any) -> None:
-    """The next step of a task may run."""
-    strand.call = (contextvars.copy_context() if context is None else context, callback, args)
-    run, turn = strand.execution, strand.turn
-    turn.scheduled = True
-    turn.cause = run.step - 1
-    if not strand.is_live and not run.ending:
-        strand.is_live = True
-        run.live.append(strand)
-    if STATE.strand is not strand:  # what schedules itself does so when its step has ended
-        strand.wait_for_turn()
+# What is recorded of a step.
+_DRAWN: Final = (STEP, "turn of a loop", None)
 
 
-def draw_steps(loop: Any, run: TaskExecution, me: Strand) -> None:
-    """Run steps as they are drawn, as long as there is nothing to do but that."""
-    ready, timers, turn = loop._ready, loop.timers, loop.turn
-    live, trace, guards, draw = run.live, run.trace, run.guards, run.picker.draw_one_of
+def draw_steps(loop: Any, run: TaskExecution, most: int) -> int:
+    """Run steps as they are drawn, until the loop stops, has nothing to do or has run so many; how many it ran."""
+    ready, live, timers = loop._ready, loop.live, loop.timers
+    trace, guards, draw = run.trace, run.guards, run.picker.draw_one_of
     assert draw is not None
-    step_of_loop = loop.step_of_loop
-    left = min(_AT_ONCE, run.limit - run.step)
-    me.guard = me.touched = turn  # it cannot go on while a task blocks in the middle of a step
-    me.pending, me.waits, me.deadline = step_of_loop, STEP, None
-    try:
-        while left > 0 and not loop._stopping and not timers:
-            left -= 1
-            while ready and ready[0]._cancelled:
-                ready.popleft()
-                loop.causes.popleft()
-            if ready:
-                who = live[draw(len(live))]
-            elif len(live) > 1:
-                who = live[draw(len(live) - 1) + 1]
-            else:
-                return
-            trace.append((who.index, step_of_loop))
-            guards.append(0)
-            run.step += 1
-            if isinstance(who, TaskStrand):
-                run_step(loop, run, who, me)
-                continue
-            loop.causes.popleft()
+    event = (loop.strand.index, _DRAWN)
+    done = 0
+    while not loop._stopping and done < most:
+        if timers and loop.is_due():
+            loop._take_due_timers()
+        while ready and ready[0]._cancelled:
+            ready.popleft()
+        callbacks = 1 if ready else 0
+        count = len(live) + callbacks
+        if count == 0:
+            return done
+        if run.step >= run.limit:
+            run.give_up("limit" if run.limit >= 0 else "seconds")
+        number = draw(count) - callbacks
+        trace.append(event)
+        guards.append(0)
+        run.step += 1
+        done += 1
+        if number < 0:
             loop.running = handle = ready.popleft()
-            me.guard = me.touched = None
             handle._run()
-            me.guard = me.touched = turn
-            loop.running = None
-            if run.ending:
-                raise StrandEnd  # asyncio has caught the one that was thrown
-    finally:
-        me.guard = me.touched = None
-
-
-def run_step(loop: Any, run: TaskExecution, strand: TaskStrand, me: Strand) -> None:
-    """Run the step of a task that was chosen."""
-    turn = strand.turn
-    turn.scheduled = False
-    strand.guard = strand.touched = None
-    loop.running = strand
-    STATE.strand = strand
-    context, callback, args = strand.call
-    try:
-        context.run(callback, *args)
-    except (SystemExit, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        _tell(loop, error, callback, args, context)
-    finally:
-        STATE.strand = me
-    loop.running = None
-    if run.ending:
-        raise StrandEnd
-    if turn.scheduled:
-        strand.wait_for_turn()
-    else:
-        strand.is_live = False
-        run.live.remove(strand)
-        strand.finished = strand.task.done()
+        else:
+            loop.running = task = live[number]
+            context, callback, args = task.call
+            task.call = None
+            try:
+                context.run(callback, *args)
+            except (SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                _tell(loop, error, callback, args, context)
+            if task.call is None:
+                del live[number]  # what became ready meanwhile came behind it
+                task.is_live = False
+        loop.running = None
+        if run.ending:
+            raise StrandEnd  # asyncio has caught the one that was thrown
+    return done
 
 
 def _tell(loop: Any, error: BaseException, callback: Any, args: Any, context: Any) -> None:

@@ -16,13 +16,12 @@ from treadle.core.operation import MULTI, YIELD, Operation
 from treadle.core.result import Finding, Step
 from treadle.tasks import oracles
 from treadle.tasks.choices import OpenChoice, Option
-from treadle.tasks.futures import RECORDED
+from treadle.tasks.futures import RECORDED, DrawnTask
 from treadle.tasks.network import Network
-from treadle.tasks.running import RUNNING, running_or_none
+from treadle.tasks.running import RUNNING
 from treadle.tasks.steps import Block, TaskStrand, task_name, task_of
 from treadle.threads.detail import describe, short, stack_of
 from treadle.threads.execution import Execution
-from treadle.threads.primitives.inside import here
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
 
 # What asyncio does for itself, behind a line of the program: no step for a person.
@@ -37,6 +36,7 @@ class TaskExecution(Execution):
     public: set[str] | None = None  # with any_order: what several threads touch; the rest is seen in footprints only
     cancel = "never"
     only_steps = False  # with any_order: one thread, and nobody asks what its steps do
+    only_draws = False  # and which they were: `drawing`
 
     def set_up(self) -> None:
         self.loops: list[Any] = []
@@ -51,6 +51,7 @@ class TaskExecution(Execution):
         self.owners: dict[Any, Strand] = {}  # with any_order: name -> the thread that touched it first
         self.scheduled = itertools.count()  # numbers steps in the order in which asyncio would run them
         self.spins = False  # is there a loop that waits, which only its accesses tell?
+        self.wants_strands = False  # has it come to something for which each task needs a strand?
         self.out_of_order = False  # was a step run before another that asyncio would have run first?
         self.running_step: dict[Strand, Block] = {}  # thread -> the step that its loop is in
         # in an execution that is shown: task -> the name of its column, and the other way round, and by step
@@ -67,8 +68,6 @@ class TaskExecution(Execution):
     def run(self, main: Any, thread: Any = None) -> None:
         names = asyncio_tasks._task_name_counter  # type: ignore[attr-defined]
         asyncio_tasks._task_name_counter = itertools.count(1).__next__  # type: ignore[attr-defined]
-        hooks = sys.get_asyncgen_hooks()
-        sys.set_asyncgen_hooks(firstiter=_first_iteration, finalizer=_finalize)
         _LOOPS.append(self.loops)
         RECORDED.futures = not self.only_steps
         try:
@@ -76,7 +75,6 @@ class TaskExecution(Execution):
         finally:
             RECORDED.futures = True
             asyncio_tasks._task_name_counter = names  # type: ignore[attr-defined]
-            sys.set_asyncgen_hooks(*hooks)
 
     # ------------------------------------------------------------------ what several threads touch
 
@@ -108,6 +106,16 @@ class TaskExecution(Execution):
         """A loop that waits is recognised by what it reads: from now on that is recorded."""
         self.spins = self.revealed = True
         self.give_up("blocked")
+
+    def needs_strands(self) -> None:
+        """Steps cannot just be drawn: from now on there is a strand for each task."""
+        self.wants_strands = self.revealed = True
+        self.give_up("blocked")
+
+    def drawn_task(self) -> Any:
+        """The task whose step is run, in an execution without strands for tasks."""
+        running = [loop.running for loop in self.loops if type(loop.running) is DrawnTask]
+        return running[0] if running else None
 
     def _is_public(self, thread: Strand, op: Operation) -> bool:
         kind, name, key = op
@@ -179,17 +187,6 @@ class TaskExecution(Execution):
         super().saw(value, owner)
         if self.any_order and self.detail is not None and self.story and not self.story[-1].value:
             self.story[-1].value = short(value)
-
-    def may_draw(self) -> bool:
-        """Is there nothing to do now but to choose steps and to run them?"""
-        return (
-            self.picker.draw_one_of is not None
-            and self.step >= self.planned
-            and len(self.loops) == 1
-            and not self.revealed
-            and not self.any_timeout
-            and self.cancel == "never"
-        )
 
     def next_step(self, me: Strand) -> Strand:
         """The loop of this strand is between two steps: who of its strands goes on."""
@@ -276,7 +273,7 @@ class TaskExecution(Execution):
 
     def _fire(self, strand: Strand) -> Operation:
         for loop in self.loops:
-            if loop.strand is strand and loop.running is not None:
+            if loop.strand is (strand.of_thread or strand) and loop.running is not None:
                 frame = strand.greenlet.gr_frame or sys._getframe()
                 stack = stack_of(frame)
                 place = f"{stack[0][0]}:{stack[0][1]}" if stack else loop.name
@@ -366,15 +363,3 @@ def _close(coroutine: Any) -> None:
         coroutine.close()
     except BaseException:
         pass
-
-
-def _first_iteration(generator: Any) -> None:
-    loop = None if here() is None else running_or_none()
-    if loop is not None:
-        loop._asyncgen_firstiter_hook(generator)
-
-
-def _finalize(generator: Any) -> None:
-    loop = None if here() is None else running_or_none()
-    if loop is not None:
-        loop._asyncgen_finalizer_hook(generator)

@@ -4,8 +4,8 @@ CPython's own are written in C: what one task does to another's future would not
 several threads touch (which asyncio does not allow) is a point at each operation, as any shared object is. Where nobody
 asks what is touched (`TaskExecution.only_steps`), the forms in C are used: they do the same, faster.
 
-Invariant: a set of tasks is looped over in the same order in every execution, so the hash of a future is not its
-address but follows from who made it, and as the how-manieth.
+Invariant: a set of tasks is looped over in the same order in every execution, in all forms alike, so the hash of a
+future is not its address but follows from who made it, and as the how-manieth.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from __future__ import annotations
 import asyncio.futures as futures
 import asyncio.tasks as tasks
 import sys
+import types
 import zlib
 from typing import Any, Final
 
 from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads.hooks.points import include, perform, touch
-from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
 
 _PyFuture: Any = futures._PyFuture  # type: ignore[attr-defined]
-_PyTask: Any = tasks._PyTask  # type: ignore[attr-defined]
+PyTask: Any = tasks._PyTask  # type: ignore[attr-defined]
 _CFuture: Any = futures.Future
 _CTask: Any = tasks.Task
 # From 3.14 on a task in C asks the OS thread which loop runs; all strands are one.
-IN_C: Final = sys.version_info < (3, 14) and _CTask is not _PyTask
+IN_C: Final = sys.version_info < (3, 14) and _CTask is not PyTask
 
 # the two things of a future that others look at apart from all of it
 STATE_KEY, CALLBACKS_KEY = "state", "callbacks"
@@ -44,21 +44,44 @@ class _Recorded:
 RECORDED: Final = _Recorded()
 
 
+# The hash of who made it is multiplied by this, and then the number of what was made is added, in so many bits.
+_FACTOR, _BITS = 1_000_003, (1 << 60) - 1
+_MADE = "tasks and futures"  # among what a strand counts
+
+
 class Hashed:
-    """What is common to all forms: a hash by name."""
+    """What is common to all forms: a hash by who made it."""
 
     _treadle_hash = 0
-    _treadle_name = ""  # of the forms in C, given by who made it
+    treadle_made = 0  # of a task: how many tasks and futures its steps have made
 
     def __hash__(self) -> int:
-        number = self._treadle_hash
-        if not number:
+        if not self._treadle_hash:
             strand = here()
             if strand is None:
                 return object.__hash__(self)
-            name = self._treadle_name or meet(strand, self).name
-            number = self._treadle_hash = zlib.crc32(name.encode()) or 1
-        return number
+            give_hash(self, strand)
+        return self._treadle_hash
+
+    def treadle_makes(self, future: Hashed) -> None:
+        """A step of this task has made a future."""
+        self.treadle_made += 1
+        future._treadle_hash = (self._treadle_hash * _FACTOR + self.treadle_made) & _BITS
+
+
+def give_hash(future: Hashed, strand: Any) -> None:
+    """A strand has made a future: a task in one of its steps, or else a thread."""
+    task = getattr(strand, "task", None) or strand.execution.drawn_task()
+    if task is not None:
+        task.treadle_makes(future)
+    else:
+        thread_makes(strand, future)
+
+
+def thread_makes(strand: Any, future: Hashed) -> None:
+    """A thread has made a future, outside of its tasks."""
+    count = strand.encounters[_MADE] = strand.encounters.get(_MADE, 0) + 1
+    future._treadle_hash = (zlib.crc32(strand.treadle_name.encode()) * _FACTOR + count) & _BITS
 
 
 class Seen(Hashed):
@@ -140,7 +163,7 @@ class Future(Seen, _PyFuture, metaclass=_Kind):  # type: ignore[misc]
     """What `asyncio.Future` makes inside an execution."""
 
 
-class Task(Seen, _PyTask, metaclass=_Kind):  # type: ignore[misc]
+class Task(Seen, PyTask, metaclass=_Kind):  # type: ignore[misc]
     """What `asyncio.Task` makes inside an execution."""
 
     treadle_strand: Any = None  # with any_order: its strand, once it has been scheduled
@@ -164,16 +187,27 @@ class DrawnFuture(Hashed, _CFuture):  # type: ignore[misc]
 class DrawnTask(Hashed, _CTask):  # type: ignore[misc]
     """What a loop makes where nobody asks what is touched."""
 
-    treadle_strand: Any = None
-
-    def __init__(self, coro: Any, loop: Any, name: str | None, context: Any, treadle_name: str) -> None:
-        self._treadle_name = treadle_name  # first: asyncio keeps all tasks in a set
-        if name is None:
-            name = f"Task-{tasks._task_name_counter()}"  # type: ignore[attr-defined]
-        super().__init__(coro, loop=loop, name=name, context=context)
+    call: Any = None  # its next step, when it is ready: context, function, arguments
+    is_live = False  # is it among the tasks that can be chosen?
 
 
-_FORMS: Final[dict[type, tuple[type, ...]]] = {Future: (_PyFuture, _CFuture), Task: (_PyTask, _CTask)}
+def _step_in_c() -> Any:
+    """The type of what asyncio's tasks in C have called for their next step."""
+    found: list[Any] = []
+    loop = types.SimpleNamespace(call_soon=lambda call, context: found.append(type(call)), get_debug=lambda: False)
+    coroutine = tasks.sleep(0)
+    task = _CTask(coroutine, loop=loop)
+    task._log_destroy_pending = False
+    coroutine.close()
+    return found[0]
+
+
+# How a task in C is called: for its first step and after a bare yield, and when what it waited for is there.
+StepInC: Final = _step_in_c() if IN_C else None
+WAKEUP_IN_C: Final = "task_wakeup"
+
+
+_FORMS: Final[dict[type, tuple[type, ...]]] = {Future: (_PyFuture, _CFuture), Task: (PyTask, _CTask)}
 
 for _form, _name in ((Future, "Future"), (Task, "Task"), (DrawnFuture, "Future"), (DrawnTask, "Task")):
     _form.__name__ = _form.__qualname__ = _name

@@ -14,9 +14,11 @@ from contextlib import ExitStack
 from types import ModuleType
 from typing import Any, cast
 
-from treadle.core.errors import UsageError
+from treadle.core.errors import Unsupported, UsageError
+from treadle.search.random_walk import DrawnAgain
 from treadle.search.strategy import Strategy
 from treadle.tasks.execution import TaskExecution
+from treadle.tasks.futures import IN_C
 from treadle.tasks.patches import controlled
 from treadle.tasks.running import thread_of
 from treadle.tasks.unseen import UNSEEN_HOOKS
@@ -54,6 +56,7 @@ class TaskLoom(Loom):
         self.looped = False  # has an execution made an event loop?
         self.threaded = False  # and has one run several threads?
         self.spinning = False  # or a loop of the program that waits for something that it reads?
+        self.with_strands = False  # must there be a strand for each task, whatever the strategy?
         self.unseen = False  # are the hooks in place that record nothing?
 
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
@@ -98,7 +101,20 @@ class TaskLoom(Loom):
         run = TaskExecution(*arguments)
         run.any_order, run.public, run.cancel = self.any_order, self.shared, self.cancel
         run.only_steps = only_steps
+        run.only_draws = only_steps and self._may_only_draw(picker)
         return run
+
+    def _may_only_draw(self, picker: Strategy) -> bool:
+        """Is it enough to know the numbers that were drawn, as long as nothing goes wrong?"""
+        return (
+            picker.draw_one_of is not None
+            and IN_C
+            and not self.with_strands
+            and not self.gil
+            and not self.values
+            and self.cancel == "never"
+            and self.timeouts == "idle"
+        )
 
     @property
     def interrupts(self) -> bool:
@@ -107,6 +123,8 @@ class TaskLoom(Loom):
 
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:
         run: Any = super().run(strategy, detail)
+        if run.only_draws:
+            run = self._with_strands(run, strategy)
         self.looped = self.looped or bool(run.loops)
         self.spinning = self.spinning or run.spins
         if not self.threaded and len(run.strands) > 1:
@@ -119,6 +137,20 @@ class TaskLoom(Loom):
                 "every order; call call_soon_threadsafe, or leave any_order out"
             )
         return cast(Execution, run)
+
+    def _with_strands(self, run: Any, strategy: Strategy) -> Any:
+        """An execution of which only the numbers are known: the same with its strands, if somebody will look at it."""
+        self.with_strands = run.wants_strands
+        if run.revealed or run.ended_well:
+            return run
+        self.with_strands = True
+        again: Any = super().run(DrawnAgain(strategy.drawn))
+        if again.ended_well and run.stop_reason != "seconds":
+            raise Unsupported(
+                "an execution failed, but did not when the same steps were run again: it depends on something that the "
+                "scheduler does not control (real time, addresses, files, other processes)"
+            )
+        return again
 
 
 def as_function(test: Callable[[], Any]) -> Callable[[], Any]:

@@ -26,7 +26,7 @@ from typing import Any
 
 from treadle.core.operation import GET, LOOK, READ, SIGNAL, SLEEP, STEP, TRY, WAIT, WRITE, Operation
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
-from treadle.tasks.futures import Future
+from treadle.tasks.futures import Future, give_hash
 from treadle.tasks.handles import LoopHandle, LoopTimer
 from treadle.tasks.network import LOCAL
 from treadle.tasks.outside import OUTSIDE, refused
@@ -53,32 +53,33 @@ _Base: Any = selector_events.BaseSelectorEventLoop  # most of what is used of it
 
 
 # Iterations of a loop that never rests, before time moves on to its next timer, and before it is given up.
-_ROUNDS = 200
+ROUNDS = 200
 _MOST_ROUNDS = 20_000
 
 _SHUTDOWN_GENERATORS = _Base.shutdown_asyncgens.__code__
 _SHUTDOWN_EXECUTOR = _Base.shutdown_default_executor.__code__
 
 
-_MADE_WHEN_USED: dict[str, Callable[[], Any]] = {
-    "_selector": WatchedSockets,
-    "_transports": weakref.WeakValueDictionary,
-}
-
-
-@functools.cache
-def _blank_loop() -> tuple[dict[str, Any], dict[str, Callable[[], Any]]]:
-    """The attributes that asyncio gives a new loop: those that are plain values, and how each of the others is made."""
+def _begun_by_asyncio() -> dict[str, Any]:
+    """The attributes that asyncio gives a new loop."""
     blank = _Base.__new__(_Base)
     base_events.BaseEventLoop.__init__(blank)
     blank.set_debug(False)
+    found = {**vars(blank)}
     blank._closed = True  # or it would be complained about
-    plain = {name: value for name, value in vars(blank).items() if type(value) in (bool, int, float, type(None))}
-    return {**plain, "_closed": False}, {name: type(value) for name, value in vars(blank).items() if name not in plain}
+    return found
 
 
 class Loop(_Base):  # type: ignore[misc]
     """What `asyncio.new_event_loop()` makes inside an execution."""
+
+    _stopping = False
+    main: Any = None  # the future that run_until_complete waits for
+    running: Any = None  # the handle that is run now
+    rounds = 0  # iterations since the loop last had nothing to do
+    entered = -1  # the last event before the loop began to run
+    between_steps = False  # with any_order: may a step begin?
+    turn: Any = None
 
     def __init__(self) -> None:
         strand = here()
@@ -89,46 +90,44 @@ class Loop(_Base):  # type: ignore[misc]
         self.strand = thread_of(strand)  # the thread that runs it, or made it
         self.queue = Queue(self)
         self.name = self.queue.treadle_name = strand.fresh("loop")
-        self.callbacks = f"callbacks of {self.name}"
-        self.life = f"life of {self.name}"  # whether it runs, whether it is closed
         self.known_to_be_shared = run.is_shared(self.name)
         # Looking what there is to do and waiting for it are one operation, unless a thread schedules without waking.
-        self.unsafely = f"{self.name}, unsafely"
         self.looks_once = not (run.any_order or run.any_timeout or run.is_shared(self.unsafely))
-        self._stopping = False
         self.timers: list[tuple[float, int, Any]] = []
         self.numbers = itertools.count()
         self.tasks: list[weakref.ref[Any]] = []  # asyncio keeps tasks by weak references as well
         self.failed: list[Any] = []  # futures that hold an exception
-        self.main: Any = None  # the future that run_until_complete waits for
-        self.running: Any = None  # the handle that is run now
-        self.rounds = 0  # iterations since the loop last had nothing to do
-        self.entered = -1  # the last event before the loop began to run
-        self.between_steps = False  # with any_order: may a step begin?
-        self.turn = Turn(self)
-        self.step_of_loop = (STEP, self.turn.treadle_name, None)
+        self._make_turn()
         # with any_order, of each ready handle: its place in the order of asyncio, and the event that scheduled it
         self.causes: deque[tuple[int, int]] = deque()
         self.strands: list[TaskStrand] = []  # of its tasks, with any_order
-        self.signal_handlers: dict[int, Any] = {}
         self.execution.loops.append(self)
-        self._begin_as_asyncio()
+        for name, make in _CONTAINERS:
+            setattr(self, name, make())
+        self._debug = coroutines._is_debug_mode()  # type: ignore[attr-defined]
 
-    def _begin_as_asyncio(self) -> None:
-        """What asyncio gives a loop at its beginning, without a pipe to itself. There is a loop in every execution, so
-        most of it is copied from one that was made once."""
-        values, made = _blank_loop()
-        self.__dict__.update(values)
-        for name, make in made.items():
-            self.__dict__[name] = make()
-        self.set_debug(coroutines._is_debug_mode())  # type: ignore[attr-defined]
+    def _make_turn(self) -> None:
+        self.turn = Turn(self)
+        self.step_of_loop = (STEP, self.turn.treadle_name, None)
 
-    def __getattr__(self, name: str) -> Any:
-        """What few loops use is made when it is."""
-        if name not in _MADE_WHEN_USED:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-        made = self.__dict__[name] = _MADE_WHEN_USED[name]()
-        return made
+    @property
+    def callbacks(self) -> str:
+        return f"callbacks of {self.name}"
+
+    @property
+    def life(self) -> str:
+        """Whether it runs, whether it is closed."""
+        return f"life of {self.name}"
+
+    @property
+    def unsafely(self) -> str:
+        return f"{self.name}, unsafely"
+
+    # What few loops use is made when it is.
+    _asyncgens: Any = functools.cached_property(lambda self: weakref.WeakSet())
+    _selector: Any = functools.cached_property(lambda self: WatchedSockets())
+    _transports: Any = functools.cached_property(lambda self: weakref.WeakValueDictionary())
+    signal_handlers: Any = functools.cached_property(lambda self: {})
 
     def __del__(self) -> None:
         """A loop that was not closed ends with its execution."""
@@ -141,7 +140,9 @@ class Loop(_Base):  # type: ignore[misc]
         if "_transports" in self.__dict__:
             for transport in list(self._transports.values()):
                 transport._sock = None  # closed behind the execution
-        self.queue.loop = self.turn.loop = None  # type: ignore[assignment]
+        self.queue.loop = None  # type: ignore[assignment]
+        if self.turn is not None:
+            self.turn.loop = None
 
     # ------------------------------------------------------------------ what other threads see
 
@@ -173,7 +174,8 @@ class Loop(_Base):  # type: ignore[misc]
         return bool(super().is_closed())
 
     def close(self) -> None:
-        self.seen((SIGNAL, self.name, None), (SIGNAL, self.life, None))
+        if self.known_to_be_shared or not self._is_own_thread():
+            self.seen((SIGNAL, self.name, None), (SIGNAL, self.life, None))
         self.timers.clear()
         self.__dict__.setdefault("_selector", None)  # where it has watched nothing
         super().close()
@@ -274,16 +276,18 @@ class Loop(_Base):  # type: ignore[misc]
     def register(self, task: Any) -> None:
         """A task was made."""
         self.tasks.append(weakref.ref(task))
-        strand = here()
-        if strand is not None:
-            meet(strand, task)  # named by who made it, whoever touches it first
+        self._made(task)
 
     def create_future(self) -> Any:
         future = Future(loop=self)
+        self._made(future)
+        return future
+
+    def _made(self, future: Any) -> None:
         strand = here()
         if strand is not None:
-            meet(strand, future)
-        return future
+            meet(strand, future)  # named by who made it, whoever touches it first
+            give_hash(future, strand)
 
     # ------------------------------------------------------------------ running
 
@@ -345,7 +349,7 @@ class Loop(_Base):  # type: ignore[misc]
             if code is not None:
                 future.close()
             return None
-        if (code is _SHUTDOWN_GENERATORS and not self._asyncgens) or (
+        if (code is _SHUTDOWN_GENERATORS and not self.__dict__.get("_asyncgens")) or (
             code is _SHUTDOWN_EXECUTOR and self._default_executor is None
         ):
             self._asyncgens_shutdown_called = True
@@ -428,6 +432,9 @@ class Loop(_Base):  # type: ignore[misc]
     def _run_step(self, who: Strand, handle: Any, turn: Turn) -> None:
         run = self.execution
         turn.scheduled = False
+        if run.only_steps:
+            self._run_unseen_step(who, handle)
+            return
         block = run.blocks[run.step - 1] = Block(run.step - 1, turn.treadle_name)
         run.running_step[self.strand] = block
         seen = block.segments[block.begin]
@@ -459,6 +466,18 @@ class Loop(_Base):  # type: ignore[misc]
         if isinstance(who, TaskStrand):
             who.end_step()
 
+    def _run_unseen_step(self, who: Strand, handle: Any) -> None:
+        """A step of which nobody asks what it does."""
+        if isinstance(who, TaskStrand):
+            who.touched = who.guard = None
+        try:
+            if not handle._cancelled:
+                self.run_handle(handle)
+        finally:
+            STATE.strand = self.strand
+        if isinstance(who, TaskStrand):
+            who.end_step()
+
     def _is_own_thread(self) -> bool:
         strand = here()
         return strand is None or thread_of(strand) is self.strand
@@ -475,7 +494,7 @@ class Loop(_Base):  # type: ignore[misc]
         """Computing takes no time, but a loop that never rests (tasks that yield again and again until something
         changes) would wait for its timers for ever: after so many rounds time moves on, and at last it is given up."""
         self.rounds += 1
-        if self.rounds % _ROUNDS == 0 and self.timers and not self._stopping:
+        if self.rounds % ROUNDS == 0 and self.timers and not self._stopping:
             strand.pause((SLEEP, None, None), None, self.timers[0][0])
         elif self.rounds >= _MOST_ROUNDS:
             self.execution.give_up("limit")
@@ -525,7 +544,8 @@ class Loop(_Base):  # type: ignore[misc]
         timed_out = strand.timed_out
         strand.timed_out = self.queue.woken = False
         self.rounds = 0
-        self._process_events(self.arrived())
+        if self.watches_sockets():
+            self._process_events(self.arrived())
         return timed_out
 
     def _before_waiting(self, strand: Strand) -> None:
@@ -614,6 +634,15 @@ def _run_unless_cancelled(handle: Any) -> None:
     if not handle._cancelled:
         handle._callback(*handle._args)
 
+
+# What asyncio gives a loop at its beginning, without a pipe to itself. There is a loop in every execution: what is a
+# plain value is in the class, and the rest is made for each.
+_CONTAINERS: list[tuple[str, Callable[[], Any]]] = []
+for _name, _value in _begun_by_asyncio().items():
+    if isinstance(_value, (bool, int, float, type(None))):
+        setattr(Loop, _name, _value)
+    elif not hasattr(Loop, _name):
+        _CONTAINERS.append((_name, type(_value)))
 
 # ---------------------------------------------------------------------- the world outside
 

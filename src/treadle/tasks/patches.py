@@ -19,6 +19,7 @@ import signal
 import sys
 import types
 import warnings
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -27,7 +28,7 @@ from treadle.core.errors import Unsupported
 from treadle.tasks import running
 from treadle.tasks.drawing import DrawnLoop
 from treadle.tasks.execution import TaskExecution
-from treadle.tasks.futures import Future, Task
+from treadle.tasks.futures import DrawnTask, Future, Task
 from treadle.tasks.loop import Loop
 from treadle.threads.detail import stack_of
 from treadle.threads.patches import bound
@@ -41,6 +42,7 @@ _real_as_completed: Any = tasks.as_completed
 _real_runner_init: Any = runners.Runner.__init__
 _real_warn_unawaited: Any = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
 _real_selector_loop: Any = asyncio.SelectorEventLoop
+_ALL_TASKS: Any = vars(tasks)["_scheduled_tasks" if hasattr(tasks, "_scheduled_tasks") else "_all_tasks"]  # up to 3.11
 
 # functions of asyncio.tasks that have a C form, whose Python form is kept beside it
 _WITH_C_FORM = (
@@ -54,7 +56,7 @@ def new_event_loop() -> Any:
     if strand is None or not isinstance(strand.execution, TaskExecution):
         return _real_new_event_loop()
     _say_what_is_replaced(strand.execution)
-    return DrawnLoop() if strand.execution.only_steps else Loop()
+    return DrawnLoop() if strand.execution.only_draws else Loop()
 
 
 def _say_what_is_replaced(run: TaskExecution) -> None:
@@ -94,6 +96,12 @@ def _register_task(task: Any) -> None:
         loop.register(task)
     else:
         _real_register_task(task)
+
+
+def _add_task(task: Any) -> None:
+    """A task in C was made, which puts itself into the set of all tasks."""
+    if type(task) is not DrawnTask:
+        weakref.WeakSet.add(_ALL_TASKS, task)
 
 
 def all_tasks(loop: Any = None) -> Any:
@@ -149,6 +157,7 @@ def _patches() -> list[tuple[Any, dict[str, Any]]]:
     no_signals.getsignal = lambda number: None
     return [
         (tasks, {"Task": Task, **python_forms, **registering, "all_tasks": all_tasks, "as_completed": as_completed}),
+        (_ALL_TASKS, {"add": _add_task}),
         (futures, {"Future": Future}),
         (
             events,
@@ -201,8 +210,25 @@ def _no_trio() -> list[tuple[Any, dict[str, Any]]]:
     return [(trio, {"setup_runner": setup_runner})]
 
 
+def _first_iteration(generator: Any) -> None:
+    loop = None if here() is None else running.running_or_none()
+    if loop is not None:
+        loop._asyncgen_firstiter_hook(generator)
+
+
+def _finalize(generator: Any) -> None:
+    loop = None if here() is None else running.running_or_none()
+    if loop is not None:
+        loop._asyncgen_finalizer_hook(generator)
+
+
 @contextmanager
 def controlled() -> Iterator[None]:
     """asyncio is under control inside the `with` block."""
-    with bound(_patches() + _anyio() + _no_trio()):
-        yield
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(firstiter=_first_iteration, finalizer=_finalize)
+    try:
+        with bound(_patches() + _anyio() + _no_trio()):
+            yield
+    finally:
+        sys.set_asyncgen_hooks(*hooks)

@@ -10,8 +10,9 @@ import asyncio
 import asyncio.events as events
 from typing import Any
 
+from treadle.threads.carriers import getcurrent
 from treadle.threads.primitives.inside import here
-from treadle.threads.strands import AFTER_EXECUTION, Strand
+from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand
 
 _real_get_running_loop: Any = events._get_running_loop
 _real_set_running_loop: Any = events._set_running_loop
@@ -37,8 +38,10 @@ def thread_of(strand: Strand) -> Strand:
 
 def running_or_none() -> Any:
     """`asyncio._get_running_loop`"""
-    strand = here()
-    return _real_get_running_loop() if strand is None else RUNNING.get(strand.of_thread or strand)
+    strand = STATE.strand
+    if strand is None or strand.greenlet is not getcurrent():
+        return _real_get_running_loop()
+    return RUNNING.get(strand.of_thread or strand)
 
 
 def set_running(loop: Any) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from treadle.core.dependency import Footprint
 from treadle.core.operation import CAUSE_BITS, STEP, WAIT, Operation
 from treadle.core.result import Step
-from treadle.tasks.futures import DrawnTask, Task
+from treadle.tasks.futures import Task
 from treadle.threads.detail import is_own
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, SyncObject
@@ -60,7 +60,6 @@ class TaskStrand(Strand):
         self.turn = Turn(loop)
         self.task = task
         self.handle: Any = None
-        self.call: Any = None  # in its place where steps are only drawn: context, function, arguments
         self.is_live = False
         self.number = -1  # its place in the order that asyncio promises
         self.pending = (WAIT, None, None)
@@ -97,7 +96,7 @@ class TaskStrand(Strand):
         self.waits = STEP
 
     def release(self) -> None:
-        self.task = self.handle = self.call = self.turn.loop = self.of_loop = None  # type: ignore[assignment]
+        self.task = self.handle = self.turn.loop = self.of_loop = None  # type: ignore[assignment]
 
     def _describe(self, handle: Any) -> Step:
         coroutine = handle._callback.__self__._coro
@@ -112,16 +111,10 @@ class TaskStrand(Strand):
         return Step(self.treadle_name, verb, what, file, line, function, "", tuple(places[::-1]))
 
 
-# How a task in C is called, first and after what it waited for.
-STEP_IN_C, WAKEUP_IN_C = "TaskStepMethWrapper", "task_wakeup"
-
-
 def task_of(handle: Any) -> Any:
     """The task whose next step this handle is; None for a callback."""
     callback = handle._callback
     owner = getattr(callback, "__self__", None)
-    if type(owner) is DrawnTask:
-        return owner if type(callback).__name__ == STEP_IN_C or callback.__name__ == WAKEUP_IN_C else None
     return owner if isinstance(owner, Task) and callback.__name__ in ("__step", "__wakeup") else None
 
 

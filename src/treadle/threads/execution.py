@@ -98,6 +98,7 @@ class Execution:
         "constants",
         "deadlines",
         "detail",
+        "ended_well",
         "ending",
         "ends_are_points",
         "failure",
@@ -200,6 +201,7 @@ class Execution:
         self.seen: dict[str, list[tuple[str, int]]] = {}
         self.starter: Strand | None = None
         self.ending = False
+        self.ended_well = False  # has everybody come to an end, and nobody raised? As almost always
         self.running_foreground = 0
         self.stop_reason = ""
         self.failure: BaseException | None = None
@@ -234,11 +236,12 @@ class Execution:
                 worker.greenlet.switch()
                 request = asking.switch()
             settle(self)
-            self.held = [
-                (lock.treadle_name, lock.owner.treadle_name)
-                for lock in [reference() for reference in self.locks]
-                if lock is not None and lock.owner is not None
-            ]
+            if self.locks:
+                self.held = [
+                    (lock.treadle_name, lock.owner.treadle_name)
+                    for lock in [reference() for reference in self.locks]
+                    if lock is not None and lock.owner is not None
+                ]
             if self.live:
                 self.unfinished = [(strand, strand.pending) for strand in self.live]
             if self.stop_reason == "stuck":
@@ -251,6 +254,7 @@ class Execution:
                 STATE.coasting = False
                 for undo in AFTER_EXECUTION:
                     undo()
+                self.ended_well = not (self.stop_reason or self.unfinished or self.held or self.troubled)
 
     def _end_all(self) -> None:
         self.ending = True
@@ -618,7 +622,7 @@ class Execution:
     @property
     def troubled(self) -> bool:
         """Did a strand end by an exception?"""
-        return any(strand.exception is not None for strand in self.strands)
+        return bool([strand for strand in self.strands if strand.exception is not None])
 
     def shown(self, steps: list[Step]) -> list[Step]:
         """The steps of an execution as a person sees them."""

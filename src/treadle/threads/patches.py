@@ -91,9 +91,9 @@ _ABSENT = object()
 
 # What objects made inside and kept for later still need: it stays in the class, and hides nothing there.
 _KEPT = {
-    *((queues.Real, name) for name in queues.CONDITIONS),
-    (futures.Real, "__hash__"),
-    (thread.Real, "__hash__"),
+    *((id(queues.Real), name) for name in queues.CONDITIONS),
+    (id(futures.Real), "__hash__"),
+    (id(thread.Real), "__hash__"),
 }
 
 
@@ -193,7 +193,7 @@ def _take_out(undo: list[tuple[Place, str, Any]]) -> None:
     for place, name, value in reversed(undo):
         if value is not _ABSENT:
             setattr(place, name, value)
-        elif (place, name) not in _KEPT:
+        elif (id(place), name) not in _KEPT:
             delattr(place, name)
 
 

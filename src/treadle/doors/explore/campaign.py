@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable
+from time import perf_counter  # the real one: models replace names in modules of the program only
 from typing import Any, Protocol
 
 from treadle.core.choice import StrandRuns
@@ -167,7 +168,7 @@ class ScheduleSearch:
         self.unseen = ""  # what that check found to be shared without being seen
         self.drawn = ""  # lines that draw another value in each execution, where that explains it
         self.restarts = 0
-        self.started = time.perf_counter()
+        self.started = perf_counter()
 
     def run(self) -> Result:
         try:
@@ -249,7 +250,7 @@ class ScheduleSearch:
         while True:
             if self.most is not None and self.spent >= self.most:
                 return self._without_drawn("executions")
-            now = time.perf_counter()
+            now = perf_counter()
             if self.seconds is not None and now - self.started >= self.seconds and self.executions:
                 return "seconds"
             if self.progress is not None and now - told >= _TELL_EVERY:
@@ -270,7 +271,7 @@ class ScheduleSearch:
                 self.unseen = self.drawn = str(diverged)  # where the time is over before more is known
                 self.drawn = not_deterministic(loom, diverged)
                 return self._sample()
-            ended_well = not run.stop_reason and not run.unfinished and not run.held and not run.troubled
+            ended_well = run.ended_well
             # more is shared than was known: the search starts again, with points there, unless it only draws
             if run.revealed and not (search.draws_only and ended_well):
                 self.restarts += 1
@@ -300,7 +301,7 @@ class ScheduleSearch:
                 if ended_well:
                     self.passed = True
                     run.release()
-                    continue  # as almost always: everybody came to an end, and nobody raised
+                    continue
                 finding = self.look_at(run)
             except Revealed:
                 search = self._start_again()

@@ -142,7 +142,7 @@ class ShareRunner:
             answer.longest = max(answer.longest, len(run.trace))
             if not sampled:
                 kept.offer(run.trace, run.guards, run.spawned)
-            if not run.stop_reason and not run.unfinished and not run.held and not run.troubled:
+            if run.ended_well:
                 run.release()
             elif self._judge(run, answer):
                 return

@@ -106,7 +106,7 @@ class RecordBlock:
         for owner, attributes in self._owned:
             if _attributes(owner) is not attributes:
                 return False
-        return not any(slot.differs() for slot in self._slots)
+        return not self._slots or not any(slot.differs() for slot in self._slots)
 
     def reset(self) -> None:
         """Put back every record that differs."""
