@@ -199,8 +199,8 @@ class Strand(SyncObject):
 
     @property
     def ident(self) -> int:
-        """A number that is the same for this strand in every execution, as threading.get_ident() promises less."""
-        return self.index + 1
+        """A number that is the same for this thread in every execution, as threading.get_ident() promises less."""
+        return (self.of_thread or self).index + 1
 
     # a strand is what others join: it is ready for a waiter when it has finished
     def ready(self, kind: int, strand: Strand) -> bool:
