@@ -6,6 +6,7 @@ import asyncio
 import gc
 import threading
 import time
+import unittest
 from typing import Any
 
 import pytest
@@ -237,3 +238,64 @@ def test_a_task_is_a_future_in_every_form(strategy: str) -> None:
         assert not isinstance(future, Own)
 
     assert not treadle.check(test, any_order=True, strategy=strategy, executions=3).findings
+
+
+def test_the_numbers_that_were_drawn_are_the_same_schedule_with_strands() -> None:
+    """Timers, callbacks, choices and tasks that wait: what a failing execution did is what the recorded one does."""
+
+    async def test() -> None:
+        seen: list[str] = []
+        loop = asyncio.get_running_loop()
+
+        async def wait(name: str, seconds: float) -> None:
+            await asyncio.sleep(seconds)
+            loop.call_soon(seen.append, name)
+            await asyncio.sleep(0)
+            seen.append(treadle.choose([f"{name}1", f"{name}2"]))
+
+        async with asyncio.TaskGroup() as group:
+            for name, seconds in (("a", 0), ("b", 0), ("c", 1), ("d", 1)):
+                group.create_task(wait(name, seconds))
+        assert seen != sorted(seen) or "a2" not in seen, seen
+
+    result = treadle.check(test, any_order=True, strategy="random", executions=2000)
+    assert result.findings[0].kind == "assertion"
+    assert treadle.replay(result.findings[0].replay, test).failed
+
+
+@pytest.mark.parametrize("strategy", ["dpor", "random"])
+def test_a_task_factory_of_the_program_is_asked(strategy: str) -> None:
+    made: list[str] = []
+
+    def factory(loop: Any, coroutine: Any, **options: Any) -> Any:
+        made.append("task")
+        return asyncio.Task(coroutine, loop=loop, **options)
+
+    async def test() -> None:
+        made.clear()
+        asyncio.get_running_loop().set_task_factory(factory)
+        shared = Shared()
+        await asyncio.gather(update(shared), update(shared))
+        assert len(made) == 2
+        assert shared.x != 3
+
+    result = treadle.check(test, any_order=True, strategy=strategy, executions=200)
+    assert result.findings[0].message.startswith("AssertionError: assert 3 != 3"), result.findings
+    assert treadle.replay(result.findings[0].replay, test).failed
+
+
+@pytest.mark.parametrize("strategy", ["dpor", "random"])
+def test_asyncio_in_debug_mode_takes_all_tasks_of_a_loop_for_one_thread(strategy: str) -> None:
+    class Case(unittest.IsolatedAsyncioTestCase):  # runs its loop in debug mode
+        async def test(self) -> None:
+            shared = Shared()
+            await asyncio.gather(update(shared), update(shared))
+            assert threading.get_ident() == threading.main_thread().ident
+            assert shared.x >= 2
+
+    def test() -> None:
+        outcome = unittest.TestResult()
+        Case("test").run(outcome)
+        assert outcome.wasSuccessful(), outcome.failures + outcome.errors
+
+    assert not treadle.check(test, any_order=True, strategy=strategy, executions=60).findings
