@@ -68,6 +68,18 @@ _GUESSES = {
     "type": ("def f(s: str) -> int:\n    return 1 if type(s) is not str else 0", "have the classes that are loaded"),
     "attribute": ("def f(n: int) -> int:\n    return 1 if hasattr(n, 'x') else 0", "and no others"),
     "identity": ("def f(a: int, b: int) -> bool:\n    return a == b and a is not b", "are the same object"),
+    "tuples": (
+        "def f(a: tuple[int], b: tuple[int]) -> bool:\n    return a is b",
+        "tuples of f are objects of their own",
+    ),
+    "in_a_named_tuple": (
+        "from typing import NamedTuple\nclass P(NamedTuple):\n    x: list\ndef f(a: P) -> int:\n    return len(a.x)",
+        "the hint 'list' does not tell its elements",
+    ),
+    "in_a_typed_dict": (
+        "from typing import TypedDict\nclass P(TypedDict):\n    x: list\ndef f(a: P) -> int:\n    return len(a['x'])",
+        "the hint 'list' does not tell its elements",
+    ),
     "closed": ("def f(n: int):\n    try:\n        yield n\n    finally:\n        n = 0", "is taken to its end"),
     "state": (
         "ON = False\ndef switch() -> None:\n    global ON\n    ON = True\n"
@@ -160,6 +172,9 @@ def test_each_guess_is_named(name: str) -> None:
 
 
 _NO_GUESS = {
+    "named_tuple": (
+        "from typing import NamedTuple\nclass P(NamedTuple):\n    x: int\ndef f(p: P) -> bool:\n    return p.x > 1"
+    ),
     "plain": "def f(n: int, m: int) -> bool:\n    return n < m",
     "same": "class C:\n    pass\ndef f(a: C, b: C) -> bool:\n    return a is b",
     "table": "WORDS = {'a': 1}\ndef f(s: str) -> bool:\n    return s in WORDS",
@@ -226,6 +241,11 @@ _ONLY_TRIED = {
         "Decimal(",
     ),
     "bool": ("def f(n: int) -> int:\n    if isinstance(n, bool):\n        return 1\n    return 0", "True"),
+    "third": (
+        "from fractions import Fraction\n"
+        "def f(x: Fraction) -> int:\n    if x.denominator == 3:\n        return 1\n    return 0",
+        "Fraction(1, 3)",
+    ),
     "raises": (
         "from typing import Callable\ndef f(g: Callable[[], int]) -> int:\n    try:\n        return g()\n"
         "    except ValueError:\n        return 7",
@@ -398,7 +418,6 @@ _EASY_TO_MISS = {
     "given": ("**kw: int", "'x' in kw"),
     "many": ("*xs: int", "len(xs) > 4"),
     "long": ("xs: tuple[int, ...]", "len(xs) == 5"),
-    "seventh": ("f: Fraction", "f.denominator == 7"),
     "span": ("t: timedelta", "t.total_seconds() == 1.5"),
     "start": ("b: bytes", "b[:2] == b'\\xff\\xd8'"),
     "key": ("d: dict[date, int]", "date(1999, 1, 1) in d"),
@@ -413,7 +432,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from fractions import Fraction
 
 @dataclass
 class Point:

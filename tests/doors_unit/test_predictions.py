@@ -36,6 +36,10 @@ PATHS = {
     "joined": 1,
     "leave": 3,
     "member": 1,
+    "cornered": 2,
+    "renamed": 6,  # None; no corner; one or two of other names; the first or the second is it
+    "dated": 4,  # None; no year; an early one, a late one
+    "titled": 9,  # each may be None and have a year or not, and they may be the same
     "said": 2,
     "sorted_wrongly": 2,  # None, or a list: its method takes no argument by position
     "asked_too_much": 1,
@@ -92,6 +96,19 @@ def test_which_object_a_text_is_cannot_be_written() -> None:
     found = explored("unit_predictions:suppressed")
     assert sorted(case.outcome.value for case in found.cases) == [2, 3]
     assert [place.what for place in found.seen.unsupported] == ["whether a text is the very object '==none=='"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("ended_early", "a generator that is dropped inside 'try' or 'with'"),
+        ("is_thousand", "whether a number is the very object 1000"),
+    ],
+)
+def test_what_only_the_interpreter_decides_is_not_predicted(name: str, why: str) -> None:
+    found = explored(f"unit_predictions:{name}")
+    assert [place.what for place in found.seen.unsupported] == [why]
+    assert len(found.cases) == 1
 
 
 SAMPLED = {"Lenient.__init__": ["the tuple 'args' has at most 3 elements"]}

@@ -218,6 +218,72 @@ PROGRAMS = {
                 if key in ("max_age", "maxage") and not value:
                     return 1  # here
     """,
+    "a_part_of_a_text": """
+        def f(line: str):
+            key, _, value = line.partition("=")
+            if value.split(":")[0] == "deep" and key == "colour of the sea":
+                return 1  # here
+    """,
+    "a_number_in_a_text": """
+        import re
+        def f(text: str):
+            hours, minutes = re.match("([0-9]+):([0-9]+)", text).groups()
+            if int(hours) == 23 and int(minutes) == 59:
+                return 1  # here
+    """,
+    "a_negative_number": """
+        async def f(n: int):
+            if n + 1 == -7_000:
+                return 1  # here
+    """,
+    "the_end_of_a_path": """
+        from pathlib import Path
+        def f(path: Path):
+            if path.suffix == ".toml" and path.stem == "pyproject":
+                return 1  # here
+    """,
+    "a_path_that_is_not_there": """
+        from pathlib import Path
+        def f(path: Path):
+            if path.exists() and path.stat().st_size > 70_000:
+                return 1  # here
+    """,
+    "the_hour_of_a_date": """
+        from datetime import date
+        def f(when: date):
+            if when.year == 1752 and when.month == 9:
+                return 1  # here
+    """,
+    "a_decimal": """
+        from decimal import Decimal
+        def f(price: Decimal):
+            if price == Decimal("10.505"):
+                return 1  # here
+    """,
+    "a_number_beside_a_fraction": """
+        from fractions import Fraction
+        def f(part: Fraction):
+            if part > 5_000:
+                return 1  # here
+    """,
+    "the_start_of_bytes": """
+        def f(data: bytes):
+            if data.startswith(b"\\x89PNG") and data[4:6] == b"ok":
+                return 1  # here
+    """,
+    "a_date_in_a_text": """
+        from datetime import datetime
+        def f(text: str):
+            when = datetime.strptime(text, "%d/%m/%y %H:%M")
+            if when.year > 2000:
+                return 1  # here
+    """,
+    "a_key_in_json": """
+        import json
+        def f(text: str):
+            if "customer" in json.loads(text):
+                return 1  # here
+    """,
     "its_own_method": """
         import sys
         class Painter:

@@ -5,8 +5,9 @@ import enum
 import functools
 import sys
 import typing
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Optional, Protocol, Union, runtime_checkable
+from typing import Any, NamedTuple, NotRequired, Optional, Protocol, TypedDict, Union, runtime_checkable
 
 import icontract
 
@@ -336,3 +337,63 @@ class Narrow(Wide):
 
 def sized(wide: Wide) -> int:
     return Narrow.size(wide)  # type: ignore[arg-type]
+
+
+class Corner(NamedTuple):
+    """Is an input like any tuple."""
+
+    x: int
+    seen: list[int]
+    name: str = ""
+
+
+def cornered(corner: Corner) -> int:
+    x, *_ = corner
+    if x > 2:
+        corner.seen.append(x)
+    return len(corner.seen)
+
+
+def renamed(corners: list[Corner]) -> Corner | None:
+    for corner in corners:
+        if corner.name == "a":
+            return corner._replace(x=corner.x + 1)
+    return None
+
+
+class Film(TypedDict):
+    """Is an input with these keys, of which one may be missing."""
+
+    title: str
+    year: NotRequired[int]
+
+
+def dated(film: Film) -> Film:
+    if film.get("year", 0) < 1888:
+        film["year"] = 1888
+    return film
+
+
+def titled(one: Film, other: Film) -> str:
+    one["title"] = "x"
+    return other["title"]
+
+
+def ended_early(n: int) -> int:
+    ends: list[int] = []
+
+    def numbers() -> Iterator[int]:
+        try:
+            yield 1
+        finally:
+            ends.append(1)
+
+    for _ in numbers():
+        if n > 3:
+            break
+    return len(ends)
+
+
+def is_thousand(n: int) -> bool:
+    thousand = 1000
+    return n is thousand

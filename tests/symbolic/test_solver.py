@@ -3,6 +3,7 @@
 import itertools
 import random
 from collections.abc import Callable
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import evaluate
-from treadle.symbolic.expr.terms import BOOL, INT, STR, Expr, Value
+from treadle.symbolic.expr.terms import BOOL, INT, REAL, STR, Expr, Value
 from treadle.symbolic.solve.label import label
+from treadle.symbolic.solve.pins import reduced
 from treadle.symbolic.solve.solver import Answer, Solver, connected
 
 A, B, C = (x.var(name, INT) for name in "abc")
@@ -128,3 +130,11 @@ def test_a_base_model_changes_no_answer(parts: list[tuple[int, int, bool]]) -> N
         path.append(condition)
         model = dict(found.model)
         assert all(evaluate(c, model) for c in path)
+
+
+def test_a_named_real_is_an_exact_number() -> None:
+    """0 / 1 was a float, of which `floor` cannot be taken."""
+    real = x.var("r", REAL)
+    pins, left = reduced([x.eq(real, 0), x.ge(x.floor(x.rmul(real, x.to_real(A))), B)]) or ({}, [])
+    assert [type(value) for value in pins.values()] == [Fraction]
+    assert len(left) == 1

@@ -47,12 +47,15 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class TupleOf:
-    """A fixed tuple, or with `rest` any number of one type."""
+    """A fixed tuple, or with `rest` any number of one type; with `named`, one of that class of named tuples."""
 
     elements: tuple[Type, ...]
     rest: Type | None = None
+    named: type | None = None
 
     def __str__(self) -> str:
+        if self.named is not None:
+            return self.named.__name__
         if self.rest is not None:
             return f"tuple[{self.rest}, ...]"
         return f"tuple[{', '.join(map(str, self.elements))}]"
@@ -64,8 +67,13 @@ class DictOf:
     value: Type
     # an OrderedDict
     ordered: bool = False
+    # a TypedDict: its name, and its keys with their types and whether one may be missing
+    record: str = ""
+    entries: tuple[tuple[str, Type, bool], ...] = ()
 
     def __str__(self) -> str:
+        if self.record:
+            return self.record
         return f"{'OrderedDict' if self.ordered else 'dict'}[{self.key}, {self.value}]"
 
 

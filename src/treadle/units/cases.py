@@ -277,10 +277,13 @@ class Concrete:
             ordered = isinstance(kind, t.DictOf) and kind.ordered
             cls = collections.OrderedDict if ordered else None
             node = CaseObject(-self._defaults, _container(kind), cls, is_input=True)
+            if isinstance(kind, t.DictOf):
+                node.entries = [(key, self.default(value)) for key, value, _ in kind.entries]
             self._before[node.number] = self._after[node.number] = node
             return node
         if isinstance(kind, t.TupleOf):
-            return tuple(self.default(e) for e in kind.elements)
+            parts = tuple(self.default(e) for e in kind.elements)
+            return parts if kind.named is None else CaseObject(-self._defaults, "held", kind.named, items=[parts])
         if isinstance(kind, t.FunctionOf):
             node = CaseObject(-self._defaults, "function", is_input=True)
             self._before[node.number] = self._after[node.number] = node
@@ -307,6 +310,8 @@ class Concrete:
             return self.leaf(value)
         if value.number in self._before:
             return self._before[value.number]
+        if isinstance(value, InstanceObj) and isinstance(value.payload, tuple):
+            return CaseObject(value.number, "held", value.cls, items=[self.before(value.payload)])
         if not value.is_input:
             return self.after(value)
         if isinstance(value, InstanceObj):
@@ -327,6 +332,9 @@ class Concrete:
             node.items = [self.before(result) for _, result in value.calls]
             return node
         assert isinstance(value, DictObj)
+        if value.record is not None and not value.is_shaped:
+            node = self._before[value.number] = self.default(value.record)
+            return node
         node = self._before[value.number] = _dict_node(value)
         node.entries = [(self.before(k), self.before(v)) for k, v in value.source]
         node.entries += self._unseen(value, {k for k, _ in node.entries})
@@ -414,6 +422,9 @@ class Concrete:
             node.entries = [(self.after(arguments), None) for arguments, _ in value.calls]
             return node
         assert isinstance(value, DictObj)
+        if value.record is not None and not value.is_shaped:
+            node = self._after[value.number] = self.before(value)
+            return node
         node = self._after[value.number] = _dict_node(value)
         pairs = [(self.after(k), self.after(v)) for k, v in value.entries]
         unseen = self._unseen(value, {self.leaf(k) for k, _ in value.source if not isinstance(k, Obj | UnknownRef)})

@@ -45,6 +45,7 @@ from treadle.symbolic.path import (
 from treadle.symbolic.python.calls.stubs import Stubs
 from treadle.symbolic.python.calls.world import UnknownWorld
 from treadle.symbolic.python.compile import source
+from treadle.symbolic.python.machine.iteration import refuse_dropped
 from treadle.symbolic.python.machine.python_machine import PythonMachine
 from treadle.symbolic.python.summaries.composer import Summaries, restarting
 from treadle.symbolic.python.summaries.joined_calls import JoinedCalls
@@ -139,6 +140,8 @@ def parameter_types(target: UnitTarget, options: UnitOptions) -> dict[str, t.Typ
             f"'{target.name}' is a coroutine; its schedules matter, which are for treadle explore and treadle actor; "
             f"here, test the plain functions that it calls"
         )
+    if target.is_context:
+        raise CannotExplore(f"'{target.name}' is for `with`: nothing happens until that enters it")
     if target.receiver == "self" and not any(map(is_plain_object, known_subclasses(target.cls or object))):
         raise CannotExplore(
             f"{target.file}:{target.line}: no unknown object can be made for '{target.name}', because its class is "
@@ -164,7 +167,7 @@ def parameter_types(target: UnitTarget, options: UnitOptions) -> dict[str, t.Typ
         if kind is None:
             raise CannotExplore(
                 f"{target.file}:{target.line}: {_what_is_missing(name, resolved.get(name), target)}, "
-                f"or pass --types {name}=int"
+                f"or pass --types {name}=TYPE"
             )
         found[name] = hints.parameter_type(kind, options.none and name not in options.types)
     rest = target.rest()
@@ -500,6 +503,7 @@ class Session:
                 run.value = vm.new_list(vm.spread(run.value))
         except Raised as raised:
             run.raised = raised.value
+        refuse_dropped(vm)
         run.annotate = functools.partial(self.contracts.annotate, vm, run.raised, run.drained)
         return run
 

@@ -143,6 +143,9 @@ def left_open(hint: Any) -> Iterator[str]:
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if hint in _BARE:
         yield f"the hint '{hint.__name__}' does not tell its elements"
+    if typing.is_typeddict(hint) or (isinstance(hint, type) and issubclass(hint, tuple) and hint is not tuple):
+        for part in hints.resolved_hints(hint).values():
+            yield from left_open(part)
     if isinstance(hint, typing.TypeVar):
         yield from _type_variable(hint)
     if hint in (abc.Callable, typing.Callable) or origin is abc.Callable:

@@ -43,6 +43,9 @@ def asked_in_vain(target: UnitTarget, kinds: dict[str, t.Type]) -> Iterator[str]
         yield f"objects of {name} have the attributes of their classes, and no others"
     if any(_compares_identity(node, plain) for node in nodes):
         yield f"equal numbers and texts of {name} are the same object"
+    tuples = {one for one, kind in kinds.items() if any(isinstance(o, t.TupleOf) for o in t.options(kind))}
+    if any(_compares_identity(node, tuples) for node in nodes):
+        yield f"tuples of {name} are objects of their own"
     if target.is_generator and any(map(_notices_its_end, nodes)):
         yield f"what {name} yields is taken to its end, and nothing is sent or thrown into it"
     for function in with_callees(target.function)[1:]:

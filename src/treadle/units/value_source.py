@@ -438,11 +438,11 @@ class Builder:
                 return values[0]
             case t.ListOf():
                 return self._unnamed("list", [], "[]")
-            case t.DictOf():
+            case t.DictOf(record=""):
                 return self._unnamed("dict", {}, "{}")
             case t.SetOf(frozen=False):
                 return self._unnamed("set", set(), "set()")
-            case t.TupleOf(elements=elements):
+            case t.TupleOf(elements=elements, named=None):
                 return tuple(self._plain(element, depth + 1) for element in elements)
             case t.Instance(cls=cls):
                 positional, named = self._constructor_arguments(cls, {})

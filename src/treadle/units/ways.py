@@ -224,7 +224,7 @@ def _values(kind: t.Type | None, function: Any) -> Iterator[Any]:
             case t.ListOf(element=element):
                 yield []
                 yield from ([one] for one in itertools.islice(_values(element, function), 1))
-            case t.DictOf() if not option.ordered:
+            case t.DictOf() if not option.ordered and not option.record:
                 yield {}
             case t.SetOf(frozen=False):
                 yield set()

@@ -112,7 +112,7 @@ class DictObj(Obj):
 
     __slots__ = (
         *("absent", "entries", "extra", "frozen", "key", "keys_only"),
-        *("known", "open", "ordered", "source", "value"),
+        *("is_shaped", "known", "open", "ordered", "record", "source", "value"),
     )
 
     def __init__(self, number: int, entries: list[list[Any]], name: str = "", is_input: bool = False) -> None:
@@ -121,6 +121,8 @@ class DictObj(Obj):
         self.keys_only = False
         self.frozen = False
         self.ordered = False  # an OrderedDict
+        self.record: t.DictOf | None = None  # its type, if that is a TypedDict
+        self.is_shaped = False  # and whether its keys are known
         self.open = False
         self.key: t.Type | None = None
         self.value: t.Type | None = None
@@ -228,8 +230,13 @@ class Heap:
         sorts = {"int": x.INT, "bool": x.BOOL, "float": x.REAL, "str": x.STR}
         return self.unknown(name, sorts[kind.kind])
 
-    def _tuple(self, kind: t.TupleOf, name: str) -> tuple[Any, ...]:
-        return tuple(self.value_of_type(e, f"{name}[{i}]") for i, e in enumerate(kind.elements))
+    def _tuple(self, kind: t.TupleOf, name: str) -> Any:
+        if kind.named is None:
+            return tuple(self.value_of_type(e, f"{name}[{i}]") for i, e in enumerate(kind.elements))
+        made = InstanceObj(self.number(), (kind.named,), name)
+        fields = zip(kind.named._fields, kind.elements, strict=True)  # type: ignore[attr-defined]
+        made.payload = tuple(self.value_of_type(e, f"{name}.{field}") for field, e in fields)
+        return made
 
     def fresh(self, kind: t.Type, name: str) -> Any:
         """An input of exactly this type that is no alias of another."""
@@ -284,8 +291,27 @@ class Heap:
         self.path.assume(x.ge(made.length, 0))
         return made
 
+    def shaped(self, obj: Any) -> Any:
+        """The object; of a TypedDict, which keys that may be missing are there is decided now."""
+        if not isinstance(obj, DictObj) or obj.is_shaped or obj.record is None:
+            return obj
+        obj.is_shaped = True
+        for key, value, may_be_missing in obj.record.entries:
+            asked = f"{key!r} in {obj.name}"
+            missing = may_be_missing and self.path.choose([OptionDrawn(asked, n) for n in range(2)])
+            if may_be_missing:
+                self.path.note(Note(About.TEXT, f"{key!r} not in {obj.name}" if missing else asked))
+            if not missing:
+                obj.source.append((key, self.value_of_type(value, f"{obj.name}[{key!r}]")))
+        obj.entries = [list(pair) for pair in obj.source]
+        obj.known = len(obj.entries)
+        return obj
+
     def _open_dict(self, kind: t.DictOf | t.SetOf, name: str) -> DictObj:
         made = DictObj(self.number(), [], name, True)
+        if isinstance(kind, t.DictOf) and kind.record:
+            made.record = kind
+            return made
         made.open = True
         made.extra = self.unknown(f"len({name})", x.INT)
         self.path.assume(x.ge(made.extra, 0))
@@ -467,7 +493,7 @@ class LazyHeap(Heap):
             allowed = self.subclasses(kind.cls)
             known.classes = tuple(c for c in known.classes if c in allowed) or known.classes
         ref.resolved = True
-        ref.value = known if known is not None else self.fresh(kind, ref.name)
+        ref.value = known if known is not None else self.shaped(self.fresh(kind, ref.name))
         return ref.value
 
     def _tell(self, ref: UnknownRef, kind: t.Type, known: Obj | None, choices: list[tuple[t.Type, Obj | None]]) -> None:
@@ -506,7 +532,7 @@ class LazyHeap(Heap):
         if isinstance(known, DictObj) and isinstance(kind, t.DictOf | t.SetOf):
             if isinstance(kind, t.SetOf):
                 return known.keys_only and known.key == kind.element and known.frozen == kind.frozen
-            own = t.DictOf(known.key, known.value, known.ordered) if known.key and known.value else None
+            own = t.DictOf(known.key, known.value, known.ordered) if known.key and known.value else known.record
             return not known.keys_only and own == kind
         return False
 

@@ -162,7 +162,7 @@ class SolverHeap(LazyHeap):
         if isinstance(a, ListObj) or isinstance(b, ListObj):
             return isinstance(a, ListObj) and isinstance(b, ListObj) and a.element == b.element
         if isinstance(a, DictObj) and isinstance(b, DictObj):
-            kinds = [(d.keys_only, d.frozen, d.ordered, d.key, d.value) for d in (a, b)]
+            kinds = [(d.keys_only, d.frozen, d.ordered, d.key, d.value, d.record) for d in (a, b)]
             return kinds[0] == kinds[1]
         return isinstance(a, InstanceObj) and isinstance(b, InstanceObj) and any(c in b.classes for c in a.classes)
 
@@ -439,7 +439,8 @@ class SolverHeap(LazyHeap):
             for other in self._others(obj):
                 if self.known_same(obj, other) is None:
                     self._decide(x.eq(identity(obj), identity(other)))
-        return self.now(obj)
+        settled: Some = self.shaped(self.now(obj))
+        return settled
 
     def _others(self, obj: Obj) -> list[Any]:
         if isinstance(obj, InstanceObj):

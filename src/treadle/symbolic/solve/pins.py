@@ -7,6 +7,7 @@ solver takes them apart slowly, while Python decides the rest of the path at onc
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from treadle.symbolic.expr.meaning import substitute
 from treadle.symbolic.expr.terms import BOOL, INT, Const, Expr, terms_of
@@ -50,6 +51,6 @@ def _named(conditions: Iterable[Expr]) -> Iterable[tuple[Expr, Const]]:
                 continue
             atom, factor = terms[0]
             if atom.op == "var" and (atom.sort is not INT or constant % factor == 0):
-                yield atom, -constant // factor if atom.sort is INT else -constant / factor
+                yield atom, -constant // factor if atom.sort is INT else Fraction(-constant) / factor
             elif atom.op == "len" and atom.args[0].op == "var" and constant == 0:
                 yield atom.args[0], ""

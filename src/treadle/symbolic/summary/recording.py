@@ -240,6 +240,11 @@ class OpenHeap(RecordingHeap):
             raise NotSummarised("a list is written at an unknown place")
         super().write_element(obj, index, value)
 
+    def _tuple(self, kind: t.TupleOf, name: str) -> Any:
+        if kind.named is not None:
+            raise NotSummarised("a named tuple")
+        return super()._tuple(kind, name)
+
     def settle(self, obj: Some) -> Some:
         if obj.is_input and isinstance(obj, InstanceObj):
             raise NotSummarised("an object is looked at as a whole")

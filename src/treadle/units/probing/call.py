@@ -91,6 +91,7 @@ class ProbeRun:
     paths: list[tuple[str, str, Any]] = field(default_factory=list)
     # 'clock' and 'chance', where the call asked for them
     asked: set[str] = field(default_factory=set)
+    endless: bool = False  # it did not come back
     refused: bool = False  # it wanted to change the world, or did not come back: no test can be made of it
 
     @property
@@ -133,7 +134,7 @@ class Prober:
                 with self._patched(reached.values), _tracing(self.codes, arcs, watch), seen:
                     reached.result = self._finished(self.invoke(reached.values))
             except (TooLong, KeyboardInterrupt, MemoryError):
-                reached.refused = True
+                reached.refused = reached.endless = True
             except BaseException as error:
                 reached.raised = error
         reached.refused = reached.refused or bool(guard.refused)

@@ -12,19 +12,22 @@ Nothing here is believed: each proposal is one more call.
 from __future__ import annotations
 
 import ast
-import builtins
 import contextlib
 import itertools
 import re
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import PurePath
 from typing import Any
 from unittest.mock import NonCallableMock
 
 from treadle.symbolic.python.compile.source import node_of
 from treadle.symbolic.python.values.matching import matching
 from treadle.units.probing.call import PATCHED, Probe, Prober, ProbeRun
+from treadle.units.probing.seen import UNCHANGING, Unseen, outline, value_of
 from treadle.units.value_source import NotWritable, quoted, written
 
 # a child of a stand-in deeper than this is not looked at
@@ -36,7 +39,6 @@ _LONGEST_SIZE = 40
 _MOST_IN_TURN = 4
 # what a stand-in is asked for by the interpreter: these are set like its attributes
 _ASKED = ("__getitem__", "__enter__", "__contains__", "__len__", "__iter__", "__next__", "__aenter__", "__call__")
-_PURE = (len, type, str, int, abs, ord, bool, repr, sorted, min, max, sum, tuple, list, set)
 _BUILTIN_EFFECTS = ("open", "input")
 # Whoever calls, traces and patches needs the functions of these.
 _NEEDED_MODULES = frozenset({
@@ -46,6 +48,8 @@ _NEEDED_MODULES = frozenset({
 })  # fmt: skip
 # (parameter, path, value): a place among the inputs, and what it held
 Place = tuple[str, str, Any]
+# line, number of a part of its condition, outline of a value
+Sketch = tuple[int, int, str]
 
 
 def places_in(name: str, value: Any, mentioned: set[str], path: str = "", depth: int = 0) -> Iterator[Place]:
@@ -104,47 +108,6 @@ class LookedAt:
     attribute: str = ""  # of the value, if not the value itself is to be another
     chain: str = ""  # what the module calls it
     is_part: bool = False  # of a condition that has others, which may decide it, or what is walked over
-
-
-class Unseen(Exception):
-    """An expression whose value cannot be told without running code."""
-
-
-def value_of(node: ast.expr, frame: types.FrameType) -> Any:
-    """What an expression is in a frame, as far as that changes nothing but stand-ins. Raises Unseen."""
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.NamedExpr(value=value):
-            return value_of(value, frame)
-        case ast.Name(id=name):
-            for names in (frame.f_locals, frame.f_globals, vars(builtins)):
-                if name in names:
-                    return names[name]
-        case ast.Attribute(value=owner, attr=name):
-            found = value_of(owner, frame)
-            with contextlib.suppress(Exception):
-                return getattr(found, name)
-        case ast.Subscript(value=owner, slice=key) if not isinstance(key, ast.Slice):
-            found = value_of(owner, frame)
-            if isinstance(found, NonCallableMock):
-                with contextlib.suppress(Exception):
-                    return found[0]  # it is called, so that what it returns is a place
-            if isinstance(found, dict | list | tuple | str):
-                with contextlib.suppress(Exception):
-                    return found[value_of(key, frame)]
-        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
-            return tuple(value_of(part, frame) for part in parts)
-        case ast.Call(func=func, args=args, keywords=[]):
-            called = value_of(func, frame)
-            if isinstance(called, NonCallableMock):
-                with contextlib.suppress(Exception):
-                    return called()
-            pure = called in _PURE if isinstance(called, type | types.BuiltinFunctionType) else False
-            if pure or isinstance(getattr(called, "__self__", None), str | bytes | int):
-                with contextlib.suppress(Exception):
-                    return called(*(value_of(arg, frame) for arg in args))
-    raise Unseen
 
 
 def _atoms(test: ast.expr) -> Iterator[ast.expr]:
@@ -274,6 +237,16 @@ class Feedback:
             with contextlib.suppress(Unseen):
                 seen += (replace(one, is_part=True) for one in self._of_walk(walked, frame))
 
+    def sketch(self, frame: types.FrameType, open_lines: set[int], found: set[Sketch]) -> None:
+        """In outline, of what the conditions in open lines are asked."""
+        line = frame.f_lineno
+        if line not in open_lines or line not in self.conditions:
+            return
+        for number, atom in enumerate(self.conditions[line]):
+            for part in [atom.left, *atom.comparators] if isinstance(atom, ast.Compare) else [atom]:
+                with contextlib.suppress(Unseen):
+                    found.add((line, number, outline(value_of(part, frame, asks=False))))
+
     def _of_walk(self, walked: ast.expr, frame: types.FrameType) -> Iterator[LookedAt]:
         match walked:  # what is walked over, without the words around it
             case ast.Call(func=ast.Name(), args=[inside, *_]) | ast.Call(func=ast.Attribute(value=inside), args=[]):
@@ -299,10 +272,11 @@ class Feedback:
             case ast.Call(func=ast.Attribute(value=inside, attr=method), args=[argument, *_]) if method in (
                 "startswith",
                 "endswith",
-            ) and isinstance(value_of(inside, frame), str):
-                for part in (p for p in _flat(value_of(argument, frame)) if isinstance(p, str)):
-                    with_more = part + "a" if method == "startswith" else "a" + part
-                    yield from self._at(inside, frame, (quoted(part), quoted(with_more)))
+            ) and isinstance(value_of(inside, frame), str | bytes):
+                for part in (p for p in _flat(value_of(argument, frame)) if isinstance(p, str | bytes)):
+                    more: Any = "a" if isinstance(part, str) else b"a"
+                    with_more = part + more if method == "startswith" else more + part
+                    yield from self._at(inside, frame, (_source(part), _source(with_more)))
             case ast.Call(func=ast.Attribute(value=pattern), args=[*given]) if given:
                 yield from self._of_pattern(pattern, given, frame)
                 yield from self._of_truth(atom, frame)
@@ -374,8 +348,22 @@ class Feedback:
         match node:
             case ast.Call(func=ast.Attribute(value=inside)) | ast.Call(func=ast.Name(), args=[inside, *_]):
                 yield from self._at(inside, frame, texts)
+            case ast.Attribute(value=inside, attr=name):
+                yield from self._at(inside, frame, tuple(self._replaced_in(inside, name, texts, frame)))
             case ast.Subscript(value=inside, slice=ast.Constant(value=0) | ast.Slice()):
                 yield from self._at(inside, frame, texts)
+            case ast.BinOp(left=inside, op=ast.Add() | ast.Sub() as op, right=other):
+                yield from self._at(inside, frame, tuple(_without(op, value_of(other, frame), texts)))
+
+    def _replaced_in(self, owner: ast.expr, name: str, texts: tuple[str, ...], frame: types.FrameType) -> Iterator[str]:
+        """An unchanging object with another value of an attribute, if it has a way to say so: `day.replace(hour=6)`."""
+        value = value_of(owner, frame)
+        change = getattr(value, "_replace", getattr(value, "replace", None))
+        if isinstance(value, str | bytes | NonCallableMock) or not isinstance(value, UNCHANGING):
+            return
+        for text in texts:
+            with contextlib.suppress(Exception):
+                yield from self._text(change(**{name: ast.literal_eval(text)}))  # type: ignore[misc]
 
     def _sized(self, node: ast.expr, size: Any, frame: types.FrameType) -> Iterator[LookedAt]:
         match node:
@@ -408,7 +396,7 @@ class Feedback:
         text = next(iter(self._text(member)), "")
         if not text:
             return ()
-        if isinstance(container, str):
+        if isinstance(container, str | bytes):
             return (text,)
         return (f"[{text}]", f"{{{text}: 1}}", f"{{{text}: {self.pool.stub()}}}")
 
@@ -436,14 +424,36 @@ class Feedback:
                         every = (self._with(every, one, place, text) or every) if not number else every
             if not here:
                 self.pool.notice(one.texts)
+                parts = list(self._within(probe, one, places))
+                self.steps.update(parts if one.is_part else ())
+                yield from parts
         yield every
+
+    def _within(self, probe: Probe, one: LookedAt, places: list[Place]) -> Iterator[Probe]:
+        """What was looked at is a part of a text that was given: that part is another."""
+        is_number = type(one.value) is int
+        part = str(one.value) if is_number else one.value
+        news = [str(new) if type(new) is int and is_number else new for new in map(_literal, one.texts)]
+        for name, path, whole in places if isinstance(part, str | bytes) and part else ():
+            held: Any = str(whole) if isinstance(whole, PurePath) else whole
+            if type(held) is not type(part) or part not in held:
+                continue
+            for new in (new for new in news if type(new) is type(part)):
+                for changed in dict.fromkeys((held.replace(part, new, 1), new.join(held.rsplit(part, 1)))):
+                    made = changed if held is whole else type(whole)(changed)
+                    yield from (_put(probe, name, path, source) for source in self._text(made))
 
     def _with(self, probe: Probe, one: LookedAt, place: Place, text: str) -> Probe | None:
         name, path, value = place
         if one.attribute:
             real = not isinstance(value, NonCallableMock | type | types.ModuleType)
             return probe.with_set(name, path + one.attribute, text) if real else None
-        return _put(probe, name, path, text) if path or self._fits(name, value, text) else None
+        if path or self._fits(name, value, text):
+            return _put(probe, name, path, text)
+        number = _literal(text)
+        if isinstance(value, Decimal | Fraction | float) and type(number) in (int, float):
+            return next((_put(probe, name, path, source) for source in self._text(type(value)(number))), None)
+        return None
 
     def _fits(self, name: str, value: Any, text: str) -> bool:
         """A parameter whose type is known gets values of that type."""
@@ -558,6 +568,23 @@ class Feedback:
         asked = sum(isinstance(a, ast.Call) and ast.unparse(a.func) == called for a in atoms)
         for refused in range(1, min(asked, _MOST_IN_TURN)):
             yield f"{made}(side_effect=[{'False, ' * refused}True])"
+
+
+def _source(value: str | bytes) -> str:
+    return quoted(value) if isinstance(value, str) else repr(value)
+
+
+def _literal(text: str) -> Any:
+    with contextlib.suppress(ValueError, SyntaxError):
+        return ast.literal_eval(text)
+    return None
+
+
+def _without(op: ast.Add | ast.Sub, other: Any, texts: tuple[str, ...]) -> Iterator[str]:
+    """What a number was before another one was added to it, or taken away."""
+    for value in map(_literal, texts):
+        if isinstance(value, int | float) and isinstance(other, int | float):
+            yield repr(value - other if isinstance(op, ast.Add) else value + other)
 
 
 def _put(probe: Probe, name: str, path: str, text: str) -> Probe:

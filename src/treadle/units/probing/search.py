@@ -25,7 +25,7 @@ from unittest.mock import NonCallableMock
 
 from treadle.units.probing.call import Arc, Probe, Prober, ProbeRun, named_rest
 from treadle.units.probing.examples import example_calls
-from treadle.units.probing.feedback import Feedback, places_in
+from treadle.units.probing.feedback import Feedback, Sketch, places_in
 from treadle.units.value_source import NotWritable, quoted
 
 _MOST_CALLS = 6000
@@ -35,8 +35,9 @@ _CALLS_PER_LOOK = 16
 # calls that end in a new way are gone on from, too, up to so many
 _MOST_KEPT = 60
 _MOST_PATHS = 60
-# calls that turn over a part of a condition, and reach nothing new, are gone on from, up to so many
+# calls that turn over a part of a condition, or ask it of other values, and reach nothing new are gone on from
 _MOST_STEPS = 60
+_MOST_SKETCHES = 200
 # how much longer a busy machine may take where nobody waits for an end
 _BUSY = 15
 # of what kept calls suggest, so many are tried before one by chance
@@ -66,6 +67,10 @@ class ProbeSearch:
         self._needed: list[str] = []
         self._feedback: Feedback | None = None
         self._proposed: deque[Iterator[Probe]] = deque()
+        # what conditions of which one way is known were asked of, in outline
+        self._sketches: set[Sketch] = set()
+        self._open_lines: set[int] | None = None
+        self._was_endless = False
 
     def run(self) -> list[ProbeRun]:
         for probe in self._first():
@@ -74,8 +79,10 @@ class ProbeSearch:
             self._try(probe)
         while self.kept and not self._over():
             for _ in range(_PROPOSED_PER_CHANCE):
-                self._try_proposed()
-            self._try(self._changed(self._parent()))
+                if not self._was_endless:
+                    self._try_proposed()
+            if not self._was_endless:
+                self._try(self._changed(self._parent()))
         return self._found()
 
     def _found(self) -> list[ProbeRun]:
@@ -98,13 +105,16 @@ class ProbeSearch:
 
     def _open(self) -> set[int]:
         """Lines that were left in one way only so far, and the conditions and loops that lead to them."""
-        found = {line for line, to in self.after.items() if len(to) == 1 and line > 0}
-        return found | (self._feedback.around(found) if self._feedback is not None else set())
+        if self._open_lines is None:
+            found = {line for line, to in self.after.items() if len(to) == 1 and line > 0}
+            self._open_lines = found | (self._feedback.around(found) if self._feedback is not None else set())
+        return self._open_lines
 
     def _over(self) -> bool:
         done = bool(self.wanted) and not (self.wanted - self.seen)
         done = done or self.calls - self._last_news > _MOST_CALLS_WITHOUT_NEWS
-        looks = self.calls % _CALLS_PER_LOOK == 0
+        looks = self.calls % _CALLS_PER_LOOK == 0 or self._was_endless
+        self._was_endless = False
         return done or self.calls >= _MOST_CALLS or (looks and self._is_late())
 
     def _is_late(self) -> bool:
@@ -117,9 +127,19 @@ class ProbeSearch:
             return
         self._tried.add(probe)
         self.calls += 1
-        reached = self.prober.call(probe)
+        sketches: set[Sketch] = set()
+        open_lines, feedback = self._open(), self._feedback
+        watch = (lambda frame: feedback.sketch(frame, open_lines, sketches)) if feedback is not None else None
+        reached = self.prober.call(probe, watch)
         if reached is None or not reached.arcs:
             return
+        if reached.endless:
+            self._was_endless = True  # and nothing is learned from it
+            return
+        is_step = feedback is not None and probe in feedback.steps and self._steps < _MOST_STEPS
+        self._steps += is_step
+        asks = bool(sketches - self._sketches) and len(self._sketches) < _MOST_SKETCHES
+        self._sketches |= sketches
         ended = (type(reached.raised), max(reached.lines, default=0), _words(reached.raised))
         news = reached.arcs - self.seen
         if (news and not reached.refused) or (ended not in self._ended and len(self.kept) < _MOST_KEPT):
@@ -129,12 +149,12 @@ class ProbeSearch:
             self._proposed.appendleft(self._suggested(reached))
             if news:
                 self._last_news = self.calls
-        elif self._feedback is not None and probe in self._feedback.steps and self._steps < _MOST_STEPS:
-            self._steps += 1
+        elif is_step or asks:
             self._proposed.append(self._suggested(reached))
         self._ended.add(ended)
-        if not reached.refused:
+        if not reached.refused and news:
             self.seen |= reached.arcs
+            self._open_lines = None
             for line, to in reached.arcs:
                 self.after[line].add(to)
         reached.values, reached.result = {}, None

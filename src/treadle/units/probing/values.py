@@ -43,6 +43,7 @@ _TEXTS = ("a", "", "ab", "1", "A b", "a.b", "a=b", "a/b", "a,b", "2020-01-02", "
 # Digits that int() does not read, and those that it does; letters that change their number with their case.
 _BEYOND_ASCII = ("\u00b2", "\u0663", "\u00df", "\u0130", "\u00a0")
 _NUMBERS = (1, 0, 2, -1, 10)
+_DATES = (datetime.datetime(2020, 1, 2, 3, 4, 5), datetime.datetime(1999, 12, 31, 23, 59, 59))
 _MOST_WORDS = 40
 _MOST_NOTICED = 100
 _DEEPEST = 3
@@ -59,13 +60,16 @@ _PLAIN: dict[Any, tuple[str, ...]] = {
     type: ("int", "str"),
 }
 _IMPORTED: dict[Any, tuple[str, ...]] = {
-    datetime.date: ("date(2020, 1, 2)",),
-    datetime.datetime: ("datetime(2020, 1, 2, 3, 4, 5)", "datetime(2020, 1, 2, tzinfo=timezone.utc)"),
-    datetime.time: ("time(3, 4, 5)",),
+    datetime.date: ("date(2020, 1, 2)", "date(2020, 2, 29)", "date(2021, 8, 1)", "date.max"),
+    datetime.datetime: (
+        *("datetime(2020, 1, 2, 3, 4, 5)", "datetime(2020, 1, 2, tzinfo=timezone.utc)"),
+        *("datetime(2020, 2, 29, 12)", "datetime(2021, 8, 1, 23, 59, 59, 999999)"),
+    ),
+    datetime.time: ("time(3, 4, 5)", "time(23, 59, 59, 999999)", "time()"),
     datetime.timedelta: ("timedelta(days=1, seconds=2)", "timedelta(0)", "timedelta(days=-400)"),
     datetime.tzinfo: ("timezone.utc",),
     decimal.Decimal: ('Decimal("1.50")', 'Decimal("-1")', 'Decimal("NaN")'),
-    fractions.Fraction: ("Fraction(1, 3)", "Fraction(2)"),
+    fractions.Fraction: ("Fraction(1, 3)", "Fraction(2)", "Fraction(-1, 2)", "Fraction(0)"),
     pathlib.Path: ('Path("a/b.txt")', "Path()"),
     pathlib.PurePath: ('PurePath("a/b.txt")',),
     re.Pattern: ('re.compile("a+")', 're.compile("(?P<name>.*)")'),
@@ -98,13 +102,18 @@ class Mentioned:
     def __init__(self, function: types.FunctionType) -> None:
         self.words: dict[str, None] = {}
         self.numbers: dict[int, None] = {}
+        self.bytes: dict[bytes, None] = {}
         self.keys: dict[str, None] = {}
         self.classes: dict[type, None] = {}
         self.errors: dict[type, None] = {}
         # how many parts things are taken apart into: `for key, value in pairs`
         self.unpacked: dict[int, None] = {}
+        # texts of lists and dicts are read
+        self.reads_literals = False
         for one in with_callees(function):
             self._function(one)
+        if self.reads_literals:
+            self.words.update(dict.fromkeys(['{"a": 1}', "[1]", *(f'{{"{key}": 1}}' for key in self.keys), '"a"']))
 
     def _function(self, function: types.FunctionType) -> None:
         names = function.__globals__
@@ -117,6 +126,8 @@ class Mentioned:
             match node:
                 case ast.Constant(value=str() as text) if len(text) <= _MOST_WORDS:
                     self.words[text] = None
+                case ast.Constant(value=bytes() as text) if len(text) <= _MOST_WORDS:
+                    self.bytes[text] = None
                 case ast.Constant(value=bool()):
                     pass
                 case ast.Constant(value=int() as number) if abs(number) <= 100_000:
@@ -146,6 +157,10 @@ class Mentioned:
                 self.classes.update(dict.fromkeys(_classes(_evaluated(kind, names))))
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=str() as pattern), *_]):
                 self.words.update(dict.fromkeys(matching(pattern)))
+            case ast.Call(func=ast.Attribute(attr="strptime"), args=[_, ast.Constant(value=str() as format_), *_]):
+                self.words.update(dict.fromkeys(when.strftime(format_) for when in _DATES))
+            case ast.Call(func=ast.Attribute(attr="loads" | "literal_eval") | ast.Name(id="loads")):
+                self.reads_literals = True
 
     def _value(self, value: Any) -> None:
         """A constant of the module: a pattern, or a collection of words."""
@@ -355,10 +370,13 @@ class ValuePool:
             return self.texts()
         if kind is int:
             return self.numbers()
+        if kind is bytes:
+            return [*map(repr, self.mentioned.bytes), *_PLAIN[bytes]]
         if kind in _PLAIN:
             return list(_PLAIN[kind])
         if kind in _IMPORTED:
-            return [self._standard(text) for text in _IMPORTED[kind]]
+            stand_in = [self.stub(kind)] if kind is pathlib.Path else []  # whose files are there, or are not
+            return [*(self._standard(text) for text in _IMPORTED[kind]), *stand_in]
         if kind is tuple:
             return self._tuples(args, depth)
         if kind in (abc.Callable, typing.Callable):

@@ -279,19 +279,23 @@ def identical(vm: VM, a: PyValue, b: PyValue) -> Value:
         return answer if answer is not NotImplemented else a is b
     if isinstance(a, Expr) or isinstance(b, Expr):
         same_kind = type(a) is type(b) or sort_of(a) is sort_of(b)
-        known = a if isinstance(a, str) else b
-        if same_kind and isinstance(known, str) and not _is_shared(known):
+        known = b if isinstance(a, Expr) else a
+        if same_kind and not isinstance(known, Expr) and not _is_shared(known):
             if not vm.decide(equal(vm, a, b)):
                 return False
-            raise CannotFollow(f"whether a text is the very object {known!r}")
+            what = "a text" if isinstance(known, str) else "a number"
+            raise CannotFollow(f"whether {what} is the very object {known!r}")
         return equal(vm, a, b) if same_kind else False
     if isinstance(a, int | str) and type(a) is type(b):
         return bool(a == b)
     return a is b
 
 
-def _is_shared(text: str) -> bool:
-    """Whether Python has one object for all literals of this text."""
+def _is_shared(value: PyValue) -> bool:
+    """Whether Python has one object for all values that are equal to this number, or all literals of this text."""
+    if not isinstance(value, str):
+        return isinstance(value, int) and -5 <= value <= 256
+    text = value
     return text.isascii() and (len(text) <= 1 or text.replace("_", "a").isalnum())
 
 

@@ -160,6 +160,12 @@ def _over_keys(vm: VM, value: DictObj) -> IteratorValue:
     return IteratorValue(step, _always)
 
 
+def refuse_dropped(vm: VM) -> None:
+    """Whoever drops a generator that waits inside a `try` or `with` ends it, and when that is we do not know."""
+    if any(not one.finished and one.frame.block.handler is not None for one in vm.generators):
+        raise CannotFollow("a generator that is dropped inside 'try' or 'with'")
+
+
 def resume(vm: VM, generator: GeneratorValue, error: PyValue = None) -> PyValue:
     """Run a generator to its next yield; `Exhausted` when it returns."""
     if generator.finished:
@@ -168,6 +174,8 @@ def resume(vm: VM, generator: GeneratorValue, error: PyValue = None) -> PyValue:
         raise Exhausted
     if generator.frame in vm.frames:
         raise vm.error(ValueError, "generator already executing")
+    if not generator.started:
+        vm.generators.append(generator)
     generator.started = True
     try:
         result = vm.run(generator.frame, error)

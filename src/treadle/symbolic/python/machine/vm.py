@@ -19,7 +19,7 @@ from treadle.symbolic.ir.machine import Environment, Frame, IrMachine, Raised
 from treadle.symbolic.path import CannotFollow, PathEnd, SymbolicPath
 from treadle.symbolic.python.calls import models, models_math
 from treadle.symbolic.python.contracts.checks import ContractChecks
-from treadle.symbolic.python.values.values import FunctionValue, IteratorValue, PyValue
+from treadle.symbolic.python.values.values import FunctionValue, GeneratorValue, IteratorValue, PyValue
 from treadle.symbolic.summary.tree import Summary, SummaryLeaf
 
 # Python that stands for compiled functions; some of these complain about what they cannot walk over as a loop does
@@ -83,6 +83,8 @@ class VM(IrMachine):
         self.world: World | None = None
         # real lock -> how often the path holds it
         self.held_locks: dict[int, int] = {}
+        # those that were started
+        self.generators: list[GeneratorValue] = []
 
     def composed(self, summary: Summary, leaf: SummaryLeaf) -> None:
         """A call was composed: its outcome is this leaf of the summary."""

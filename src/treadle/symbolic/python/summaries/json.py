@@ -79,9 +79,9 @@ _RECORDS: dict[type, tuple[str, ...]] = {
     t.NoneType: (),
     t.Instance: ("name",),
     t.ListOf: ("record",),
-    t.DictOf: ("record", "record", "plain"),
+    t.DictOf: ("record", "record", "plain", "plain", "entries"),
     t.SetOf: ("record", "plain"),
-    t.TupleOf: ("records", "record"),
+    t.TupleOf: ("records", "record", "value"),
     t.FunctionOf: ("record",),
     t.Union: ("records",),
 }
@@ -161,6 +161,9 @@ class SummaryWriter:
 
     def plain(self, value: object) -> object:
         return value
+
+    def entries(self, entries: Iterable[tuple[str, t.Type, bool]]) -> list[Any]:
+        return [[key, self.record(kind), may_be_missing] for key, kind, may_be_missing in entries]
 
     def texts(self, values: Iterable[str]) -> list[str]:
         return list(values)
@@ -315,6 +318,9 @@ class SummaryReader:
             made.open, (made.keys_only, made.frozen, made.ordered) = True, written["is"]
             made.key, made.value = self.records(written["kinds"])
         return made
+
+    def entries(self, written: list[Any]) -> tuple[tuple[str, t.Type, bool], ...]:
+        return tuple((key, self.record(kind), may_be_missing) for key, kind, may_be_missing in written)
 
     def several_made(self, written: list[Any]) -> list[Any]:
         return [self.made(m) for m in written]

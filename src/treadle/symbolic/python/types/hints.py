@@ -30,7 +30,6 @@ _SETS = (set, abc.Set, abc.MutableSet)
 _SAMPLES: dict[type, tuple[Any, ...]] = {
     bytes: (b"", b"a", b"ab"),
     Decimal: (Decimal("1.5"), Decimal(0), Decimal(-1)),
-    Fraction: (Fraction(1, 2), Fraction(0), Fraction(-1)),
     datetime.date: (datetime.date(2020, 1, 2), datetime.date(2019, 12, 31), datetime.date(2024, 2, 29)),
     datetime.datetime: (datetime.datetime(2020, 1, 2, 3, 4), datetime.datetime(2019, 12, 31)),
     datetime.time: (datetime.time(3, 4), datetime.time(0)),
@@ -123,15 +122,36 @@ def from_class(cls: type) -> t.Type | None:
         return t.OneOf(_members(cls), cls.__name__) if len(cls) else None
     if cls in _SCALARS:
         return _SCALARS[cls]
-    if cls is object or cls.__module__ == "typing" or issubclass(cls, BaseException):
-        return None
+    if cls in (object, Fraction) or cls.__module__ == "typing" or issubclass(cls, BaseException):
+        return None  # a Fraction stands for a float on a path
+    if typing.is_typeddict(cls):
+        return _typed_dict(cls)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return None
+        return _named_tuple(cls)
     if cls.__module__ == "numbers":
         return t.INT
     if inspect.isabstract(cls) or getattr(cls, "_is_protocol", False):
         return t.Instance(cls) if known_subclasses(cls) != (cls,) else None
     return t.Instance(cls) if cls.__module__ != "builtins" and is_plain_object(cls) else None
+
+
+def _typed_dict(cls: Any) -> t.Type | None:
+    told = resolved_hints(cls)
+    kinds = {key: from_hint(hint) for key, hint in told.items()}
+    known = {key: nullable_object(kind) for key, kind in kinds.items() if kind is not None}
+    if not known or len(known) < len(kinds) or len(cls.__optional_keys__) > _MOST_OPTIONAL:
+        return None
+    entries = tuple((key, kind, key in cls.__optional_keys__) for key, kind in known.items())
+    return t.DictOf(t.STR, t.union(*known.values()), record=cls.__name__, entries=entries)
+
+
+def _named_tuple(cls: Any) -> t.Type | None:
+    """A class made by `NamedTuple`, whose fields have hints. A constructor of its own may refuse some objects."""
+    told = resolved_hints(cls)
+    kinds = [from_hint(told.get(name)) if name in told else None for name in cls._fields]
+    plain = cls.__new__.__code__.co_filename.startswith("<")
+    known = tuple(nullable_object(kind) for kind in kinds if kind is not None)
+    return t.TupleOf(known, None, cls) if plain and len(known) == len(kinds) else None
 
 
 def _members(cls: type[enum.Enum]) -> tuple[enum.Enum, ...]:
@@ -146,6 +166,7 @@ def _members(cls: type[enum.Enum]) -> tuple[enum.Enum, ...]:
 
 # each doubles the values
 _MOST_FLAGS = 4
+_MOST_OPTIONAL = 5
 
 
 def parameter_type(kind: t.Type, none: bool) -> t.Type:
