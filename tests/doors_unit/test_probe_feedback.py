@@ -231,6 +231,13 @@ PROGRAMS = {
             if int(hours) == 23 and int(minutes) == 59:
                 return 1  # here
     """,
+    "a_number_with_leading_zeros": """
+        import re
+        def f(text: str):
+            found = re.fullmatch("([0-9]{4})-([0-9]{2})", text)
+            if found and not int(found[1]) and int(found[2]) > 12:
+                return 1  # here
+    """,
     "a_negative_number": """
         async def f(n: int):
             if n + 1 == -7_000:

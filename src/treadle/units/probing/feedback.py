@@ -431,17 +431,18 @@ class Feedback:
 
     def _within(self, probe: Probe, one: LookedAt, places: list[Place]) -> Iterator[Probe]:
         """What was looked at is a part of a text that was given: that part is another."""
-        is_number = type(one.value) is int
-        part = str(one.value) if is_number else one.value
-        news = [str(new) if type(new) is int and is_number else new for new in map(_literal, one.texts)]
-        for name, path, whole in places if isinstance(part, str | bytes) and part else ():
+        news = list(map(_literal, one.texts))
+        pairs = [(one.value, new) for new in news if type(new) is type(one.value) in (str, bytes)]
+        if type(one.value) is int:  # 7 may stand there as 07
+            widths = dict.fromkeys((len(str(one.value)), 2, 4))
+            pairs = [(f"{one.value:0{w}}", f"{new:0{w}}") for w in widths for new in news if type(new) is int]
+        for name, path, whole in places:
             held: Any = str(whole) if isinstance(whole, PurePath) else whole
-            if type(held) is not type(part) or part not in held:
-                continue
-            for new in (new for new in news if type(new) is type(part)):
-                for changed in dict.fromkeys((held.replace(part, new, 1), new.join(held.rsplit(part, 1)))):
-                    made = changed if held is whole else type(whole)(changed)
-                    yield from (_put(probe, name, path, source) for source in self._text(made))
+            for part, new in pairs if isinstance(held, str | bytes) else ():
+                if part and type(part) is type(held) and part in held:
+                    for changed in dict.fromkeys((held.replace(part, new, 1), new.join(held.rsplit(part, 1)))):
+                        made = changed if held is whole else type(whole)(changed)
+                        yield from (_put(probe, name, path, source) for source in self._text(made))
 
     def _with(self, probe: Probe, one: LookedAt, place: Place, text: str) -> Probe | None:
         name, path, value = place

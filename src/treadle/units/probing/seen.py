@@ -70,7 +70,7 @@ def value_of(node: ast.expr, frame: types.FrameType, asks: bool = True) -> Any:
             if isinstance(found, NonCallableMock) and asks:
                 with contextlib.suppress(Exception):
                     return found[0]  # it is called, so that what it returns is a place
-            if isinstance(found, dict | list | tuple | str | bytes):
+            if isinstance(found, dict | list | tuple | str | bytes | re.Match):
                 with contextlib.suppress(Exception):
                     return found[value_of(key, frame, asks)]
         case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
