@@ -125,7 +125,7 @@ def _building(stage: Stage, constructor: SubjectMethod) -> Attempt:
 # Seconds of work after which a method that takes so long has variants enough, and all of them: others wait.
 _FOR_ONE_METHOD = 1.0
 _FOR_ALL_METHODS = 5.0
-# Seconds of work to find out what can be asked, once a few such calls are known.
+# Seconds of work to find out what can be asked, and twice as many as long as only a few such calls are known.
 _FOR_OBSERVERS = 2.0
 _NOTHING = MethodCall("nothing", "None and {sout}")
 
@@ -366,9 +366,10 @@ def observers(
         pool.append(MethodCall("list", "list({sout})"))
     pure: list[tuple[MethodCall, int]] = []
     others: list[tuple[MethodCall, int]] = []
-    until = time.process_time() + _FOR_OBSERVERS
+    began = time.process_time()
     for call in sorted(pool, key=lambda call: len(call.arguments)):
-        if time.process_time() > until and len(pure) + len(others) >= _FEWEST_OBSERVERS:
+        few = len(pure) + len(others) < _FEWEST_OBSERVERS
+        if time.process_time() - began > _FOR_OBSERVERS * (2 if few else 1):
             break
         found = _repeats(stage, root, call, ways)
         if found is not None:
