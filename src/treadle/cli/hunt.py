@@ -21,6 +21,7 @@ from treadle.doors.class_.hunt import Ledger, Prey, ranked, summary
 from treadle.doors.class_.remarks import class_remarks
 from treadle.observe.streams import silent_stdout
 from treadle.report.lines import Lines
+from treadle.report.progress import many
 from treadle.search.cluster import Workforce, pool_of
 
 _FOLDER = Path(".treadle") / "hunt"
@@ -160,7 +161,7 @@ def _tell(facts: list[dict[str, Any]], prey: Prey, stopped: bool, as_json: bool)
         out.say(f"{release}: {', '.join(f'{number} {what}' for what, number in sorted(row.items()) if number)}")
     for name, why in prey.refused.items():
         out.say(f"refused: {name}: {why}")
-    out.say(f"{len(facts)} of {len(prey.targets)} classes and modules run, {len(faults)} races")
+    out.say(f"{len(facts)} of {len(prey.targets)} classes and modules run, {many(len(faults), 'race')}")
     if stopped:
         out.say("next: the same command goes on where it was stopped")
     return verdict.exit_code
