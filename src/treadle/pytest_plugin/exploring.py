@@ -77,12 +77,12 @@ def explore_item(item: pytest.Function) -> None:
                 if usual:
                     with usual_in_threads(usual):
                         result = explore(**options)
-                if result.everywhere and _passes_plainly(item):
-                    _not_the_schedule(result)
         if isinstance(body, Copies) and not campaign.replay:
             judge_copies(item, body, result, copies)
         if result.failed and not campaign.replay:
             body.confirm(result)
+        if result.failed and result.everywhere and _passes_plainly(item):
+            _not_the_schedule(result)
         if result.cut_by == "interrupted":
             item.session.shouldstop = "interrupted"
         item.stash[FACTS] = {
