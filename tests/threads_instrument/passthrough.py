@@ -112,6 +112,8 @@ HOOKS: dict[str, Any] = {
     "_treadle_show": _use,
     "_treadle_match": _use,
     "_treadle_spread": _use,
+    "_treadle_merge": _use,
+    "_treadle_star": _use,
     "_treadle_iter_unpack": _use,
     "_treadle_delegate": _use,
     "_treadle_give": _use,

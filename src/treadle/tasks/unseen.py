@@ -130,8 +130,8 @@ UNSEEN_HOOKS: Final[dict[str, Any]] = HOOKS | {
     "_treadle_use_both": _right,
     "_treadle_spin": _spin,
     "_treadle_spin_start": _spin,
-    **dict.fromkeys((f"_treadle_{name}" for name in ("use", "show", "match", "spread", "give")), _itself),
-    **dict.fromkeys((f"_treadle_{name}" for name in ("iter", "iter_unpack", "delegate")), _itself),
+    **dict.fromkeys((f"_treadle_{name}" for name in ("use", "show", "match", "spread", "merge", "give")), _itself),
+    **dict.fromkeys((f"_treadle_{name}" for name in ("iter", "iter_unpack", "star", "delegate")), _itself),
     **dict.fromkeys(
         (f"_treadle_{name}" for name in ("cell_read", "cell_write", "unbound", "called", "asked")), _nothing
     ),

@@ -40,7 +40,14 @@ CallLog = dict[str, list[NotedCall]]
 _LARGE = 1_000
 # Stand-ins for functions whose results others decide: files and addresses.
 _LOOKING_OUTSIDE = {id(hook) for real, hook in STAND_INS.items() if real is id or hasattr(hook, "__wrapped__")}
-_ORDERED = ("_treadle_iter", "_treadle_iter_unpack", "_treadle_spread", "_treadle_delegate")
+_ORDERED = (
+    "_treadle_iter",
+    "_treadle_iter_unpack",
+    "_treadle_spread",
+    "_treadle_merge",
+    "_treadle_star",
+    "_treadle_delegate",
+)
 
 
 @contextmanager

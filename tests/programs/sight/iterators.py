@@ -280,7 +280,7 @@ def dict_missing_method():
     par(lambda: d['k'].append(1), lambda: d['k'].append(2))
     assert len(d['k']) == 2
 
-@passes
+@fails
 def defaultdict_of_list():
     d = collections.defaultdict(list)
     par(lambda: d['k'].append(1), lambda: d['k'].append(2))

@@ -13,7 +13,7 @@ from treadle.threads.hooks import stand_ins as stand_ins
 from treadle.threads.hooks.attributes import callee, delete, load, store
 from treadle.threads.hooks.calls import function
 from treadle.threads.hooks.items import del_item, inside, item, set_item
-from treadle.threads.hooks.iteration import delegate, iterate, iterate_unpacking, match, show, spread, use
+from treadle.threads.hooks.iteration import delegate, iterate, iterate_unpacking, match, merge, show, spread, star, use
 from treadle.threads.hooks.keys import asked
 from treadle.threads.hooks.operators import INPLACE, OPERATORS, use_both
 from treadle.threads.hooks.variables import (
@@ -58,6 +58,8 @@ HOOKS: dict[str, Any] = {
     "_treadle_show": show,
     "_treadle_match": match,
     "_treadle_spread": spread,
+    "_treadle_merge": merge,
+    "_treadle_star": star,
     "_treadle_iter_unpack": iterate_unpacking,
     "_treadle_delegate": delegate,
     "_treadle_use_both": use_both,

@@ -226,15 +226,14 @@ def container_call(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle
     answers = hashed(args[0]) if method in KEYED and base in (dict, set) and args else None
     operations: list[Operation] = []
     include(strand, operations, obj, access[0], access[1])
+    without_gil.note_method(strand, operations, type(obj), method, args)
     for argument in (*args, *kwargs.values()) if kwargs else args:
         if type(argument) not in INERT:
             publish(strand, argument)
             if argument is not obj:
-                _content_argument(strand, operations, argument, method)
+                _content_argument(strand, operations, argument, base, method)
     if operations and method in _COMPARE_ITEMS:
         reach.content(strand, operations, obj, READ)
-    if operations:
-        without_gil.note_method(strand, operations, base, method, args)
     perform(strand, operations)
     if base is dict and operations and method_access(obj, base, method, args) != access:
         return container_call(obj, method, *args, treadle_via=via, **kwargs)  # a key came or went meanwhile
@@ -266,13 +265,15 @@ def rebind_keys(strand: Strand, variables: dict[Any, Any], keys: Iterable[Any]) 
             execution.rebind(key)  # it hides a method
 
 
-def _content_argument(strand: Strand, operations: list[Operation], argument: Any, method: str) -> None:
+def _content_argument(strand: Strand, operations: list[Operation], argument: Any, base: type, method: str) -> None:
     """What a container method does with an argument besides keeping it."""
     kind = kind_of(type(argument))
     if kind == CARRIER and callable(argument):
         reach.callback(strand, operations, argument)  # the key function of a sort
     elif method in _TAKES_CONTENT:
+        before = len(operations)
         reach.take(strand, operations, argument, LOOKS)
+        without_gil.note_items(strand, operations[before:], base, method, argument)
     elif method in _COMPARE_ITEMS:
         reach.content(strand, operations, argument, READ)
 
@@ -316,6 +317,7 @@ def atomic_method(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle_
             return called(*args, **kwargs)
         operations = []
     reach.everything(strand, operations, obj, mode)
+    without_gil.note_method(strand, operations, kind, method, args)
     of: type = obj if isinstance(obj, type) else kind  # a class method is the business of the class
     contained = known.in_modules(home_of(of), known.SELF_CONTAINED)
     _add_arguments(strand, operations, args, kwargs, READS if contained else CHANGES)

@@ -328,6 +328,12 @@ def iterate(iterable: Any) -> Any:
     return iteration.iterate(iterable)
 
 
+def star(iterable: Any) -> Any:
+    if STATE.strand is not None:
+        _note_iteration(iterable)
+    return iteration.star(iterable)
+
+
 class _Exits:
     """A context manager made in C that is no lock: its `__exit__` is called by CALL, and is followed by a look."""
 
@@ -401,6 +407,8 @@ def with_checks(hooks: dict[str, Any]) -> dict[str, Any]:
         "_treadle_use": use,
         "_treadle_match": _asking(iteration.match, "__eq__", "__len__", "__getitem__"),
         "_treadle_spread": _asking(iteration.spread, "keys", "__getitem__", "__iter__", "__next__"),
+        "_treadle_merge": _asking(iteration.merge, "keys", "__getitem__", "__iter__", "__next__"),
         "_treadle_iter": iterate,
+        "_treadle_star": star,
         "_treadle_context": context,
     }

@@ -14,7 +14,7 @@ from operator import contains as _contains
 from operator import delitem as _delitem
 from operator import getitem as _getitem
 from operator import setitem as _setitem
-from typing import Any
+from typing import Any, Final
 
 from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads import containers, known, without_gil
@@ -23,7 +23,7 @@ from treadle.threads.hooks import reach
 from treadle.threads.hooks.attributes import rebind_global
 from treadle.threads.hooks.calls import is_controlled, rebind_keys
 from treadle.threads.hooks.keys import hashed, keyed
-from treadle.threads.hooks.points import during, found, holding, include, perform
+from treadle.threads.hooks.points import during, found, include, perform
 from treadle.threads.hooks.reach import CARRIER, GENERATOR, NOTHING, OWN, WINDOW, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import INERT, publish
@@ -44,16 +44,16 @@ def item(obj: Any, key: Any) -> Any:
     if base is None or overridden(kind, base, "__getitem__"):
         return _foreign_item(strand, obj, _getitem, "__getitem__", READ, key)
     answers = hashed(key) if base is dict and type(key) not in INERT else None
-    mode, place = containers.item_access(obj, key) if base is dict else (READ, containers.index_key(key))
+    place = containers.simple_key(key) if base is dict else containers.index_key(key)
     operations: list[Operation] = []
-    include(strand, operations, obj, mode, place)
+    include(strand, operations, obj, READ, place)
     if base is list and operations:
         without_gil.note_look(strand, operations)
     perform(strand, operations)
-    if base is dict and operations and containers.item_access(obj, key) != (mode, place):
-        return item(obj, key)  # the key came or went meanwhile, which makes it another operation
-    if mode == WRITE and _is_python_outside(obj.default_factory):
-        value = holding(strand, operations, _made, strand, obj, key)
+    if base is dict and getattr(kind, "__missing__", None) is defaultdict.__missing__:
+        value = keyed(strand, operations, obj, key, answers, dict.get, obj, key, _NOTHING)
+        if value is _NOTHING:
+            value = _made(strand, obj, key)
     else:
         value = keyed(strand, operations, obj, key, answers, _getitem, obj, key)
         if base is dict and kind is not dict and _is_python_outside(getattr(kind, "__missing__", None)):
@@ -66,15 +66,19 @@ def item(obj: Any, key: Any) -> Any:
     return found(strand, value, f"{owner}[{place!r}]" if place is not None else f"{owner}[]")
 
 
+_NOTHING: Final = object()
+
+
 def _made(strand: Strand, mapping: Any, key: Any) -> Any:
-    """What `__missing__` of a default dictionary does. Others may come between the making and the keeping."""
-    if type(mapping).__missing__ is not defaultdict.__missing__:
-        return mapping[key]
-    value = mapping.default_factory()
-    strand.look(ALL)
-    if strand.held:
-        strand.callback()
-    mapping[key] = value
+    """What `__missing__` of a default dictionary does. Without a GIL others may come before the making and before the
+    keeping; with one they do where the factory is code in Python."""
+    factory = mapping.default_factory
+    if factory is None:
+        return mapping[key]  # which raises
+    value = factory()
+    if _is_python_outside(factory):
+        strand.look(ALL)
+    set_item(value, mapping, key)
     return value
 
 
@@ -113,7 +117,10 @@ def set_item(value: Any, obj: Any, key: Any) -> None:
     operations: list[Operation] = []
     include(strand, operations, obj, mode, place)
     if type(key) is slice:
-        reach.take(strand, operations, value, known.LOOKS)
+        taken: list[Operation] = []
+        reach.take(strand, taken, value, known.LOOKS)
+        without_gil.note_slice(strand, operations, taken, value)
+        operations += taken
     perform(strand, operations)
     if base is dict and operations and containers.store_access(obj, key) != (mode, place):
         set_item(value, obj, key)
@@ -140,7 +147,7 @@ def del_item(obj: Any, key: Any) -> None:
             answers = hashed(key)
         operations: list[Operation] = []
         include(strand, operations, obj, WRITE)
-        without_gil.note_method(strand, operations, base, "__delitem__", ())
+        without_gil.note_method(strand, operations, kind, "__delitem__", ())
         perform(strand, operations)
         keyed(strand, operations, obj, key, answers, _delitem, obj, key)
 
@@ -172,7 +179,7 @@ def inside(value: Any, container: Any) -> bool:
         return bool(keyed(strand, operations, container, value, answers, _contains, container, value))
     reach.content(strand, operations, container, READ)
     reach.content(strand, operations, value, READ)
-    without_gil.note_method(strand, operations, base, "__contains__", ())
+    without_gil.note_method(strand, operations, kind, "__contains__", ())
     return bool(during(strand, operations, _contains, container, value))
 
 
@@ -194,6 +201,7 @@ def _foreign_item(
         mode = WRITE  # a cache notes what was asked for
     operations: list[Operation] = []
     reach.everything(strand, operations, obj, mode)
+    without_gil.note_method(strand, operations, kind, method, ())
     for one in (key, *value):
         publish(strand, one)
         if type(one) not in INERT:

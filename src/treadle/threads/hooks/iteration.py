@@ -21,7 +21,7 @@ from treadle.threads.known import LOOKS
 from treadle.threads.names import INERT, is_private, meet
 from treadle.threads.strands import STATE, Strand
 from treadle.threads.unasked import home_of
-from treadle.threads.without_gil import note_look
+from treadle.threads.without_gil import COPIED, OF_DICTS, note_expression, note_look, note_next
 
 
 def use(value: Any) -> Any:
@@ -71,17 +71,34 @@ def match(value: Any) -> Any:
         return value
     operations: list[Operation] = []
     reach.everything(strand, operations, value, READ)
+    note_expression(strand, operations, "match")
     perform(strand, operations)
     return value
 
 
 def spread(value: Any) -> Any:
-    """All items of a value are taken at once: `f(*value)`."""
+    """`f(*value)`: all items of a value are taken."""
+    return _taken(value, type(value) is not list)
+
+
+def merge(value: Any) -> Any:
+    """`f(**value)`, `{**value}`: all items of a mapping are taken."""
+    return _taken(value, type(value) not in OF_DICTS)
+
+
+def star(value: Any) -> Any:
+    """`[*value]`: what a list copies under its lock is one step, without a GIL as well."""
+    return _taken(value, False) if type(value) in COPIED else iterate(value)
+
+
+def _taken(value: Any, in_steps: bool) -> Any:
     strand = STATE.strand
     if strand is None or STATE.coasting or type(value) in INERT or type(value) is tuple:
         return value
     operations: list[Operation] = []
     reach.take(strand, operations, value, LOOKS)
+    if in_steps:
+        note_expression(strand, operations, "unpacking")
     perform(strand, operations)
     return value
 
@@ -196,6 +213,7 @@ def step_iterator(method: Any, iterator: Any, *args: Any) -> Any:
     operations: list[Operation] = []
     if kind_of(kind) == OBJECT:
         reach.everything(strand, operations, iterator, WRITE)
+        note_next(strand, operations, iterator)
     else:
         reach.advance(strand, operations, iterator)
     return found(strand, during(strand, operations, method, iterator, *args), f"{meet(strand, iterator).name}.next")

@@ -62,10 +62,9 @@ def _look(strand: Strand, operations: list[Operation], value: Any, deep: bool, m
             strand.execution.assumed.add(f"{home_of(kind)}.{kind.__name__}.{method}")
     elif deep:
         reach.content(strand, operations, value, READ)
-        if category == CONTAINER:
-            without_gil.note_method(strand, operations, kind, method, ())
     elif category == CONTAINER:
         reach.look(strand, operations, value, READ)
+    without_gil.note_method(strand, operations, kind, method, ())
 
 
 OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {

@@ -23,7 +23,7 @@ import types
 from typing import Any, Final
 
 from treadle.core.operation import READ, WRITE, Operation
-from treadle.threads import files, known
+from treadle.threads import files, known, without_gil
 from treadle.threads.containers import VIEWS, container_base, simple_key, view_source
 from treadle.threads.hooks.points import include, name_part, perform
 from treadle.threads.instrument.swap import REWRITTEN
@@ -175,7 +175,9 @@ def look(strand: Strand, operations: list[Operation], value: Any, mode: int) -> 
 
 def advance(strand: Strand, operations: list[Operation], iterator: Any) -> None:
     """Add what taking an item from an iterator touches: its place, and what it takes the item from."""
+    before = len(operations)
     include(strand, operations, iterator, WRITE)
+    without_gil.note_next(strand, operations[before:], iterator)
     named = meet(strand, iterator)
     if type(iterator) is types.GeneratorType:
         if is_foreign(iterator):

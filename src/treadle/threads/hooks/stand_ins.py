@@ -15,7 +15,7 @@ import weakref
 from typing import Any
 
 from treadle.core.operation import READ, WRITE, Operation
-from treadle.threads import containers
+from treadle.threads import containers, without_gil
 from treadle.threads.hooks import operators, reach
 from treadle.threads.hooks.attributes import callee, delete, load, store
 from treadle.threads.hooks.calls import CALLABLES, STAND_INS, function
@@ -163,6 +163,7 @@ def _cached(treadle_cache: Any, /, *args: Any, **kwargs: Any) -> Any:
     key = containers.simple_key(args) if not kwargs and not nearly_full else None
     operations: list[Operation] = []
     include(strand, operations, cache, WRITE, key)
+    without_gil.note_cached(strand, operations, cache)
     result = during(strand, operations, cache, *args, **kwargs)
     if strand.detail:
         strand.execution.saw(result)

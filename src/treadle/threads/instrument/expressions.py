@@ -69,10 +69,10 @@ class ExpressionRewriter(NodeMaker):
         value = self._load(node)
         return self._hook("use", node, value) if _may_be_shared(node) else value
 
-    def _spread(self, node: ast.expr) -> ast.expr:
+    def _spread(self, node: ast.expr, hook: str) -> ast.expr:
         """The items of `node` are taken at once."""
         value = self._load(node)
-        return self._hook("spread", node, value) if _may_be_shared(node) else value
+        return self._hook(hook, node, value) if _may_be_shared(node) else value
 
     def _iterable(self, node: ast.expr) -> ast.expr:
         value = self._load(node)
@@ -126,7 +126,7 @@ class ExpressionRewriter(NodeMaker):
             node.func = self._callee(node.func)
         node.args = [self._argument(argument) for argument in node.args]
         for keyword in node.keywords:
-            keyword.value = self._spread(keyword.value) if keyword.arg is None else self._load(keyword.value)
+            keyword.value = self._spread(keyword.value, "merge") if keyword.arg is None else self._load(keyword.value)
         runs_source = isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec") and node.args
         if runs_source and isinstance(node.func, ast.Name) and not isinstance(node.args[0], ast.Starred):
             name = self._constant(node.func.id, node)
@@ -140,9 +140,23 @@ class ExpressionRewriter(NodeMaker):
 
     def _argument(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Starred):
-            node.value = self._spread(node.value)
+            node.value = self._spread(node.value, "spread")
             return node
         return self._load(node)
+
+    def _display(self, node: ast.List | ast.Tuple) -> ast.expr:
+        """`[*a, b]`: a list takes in what is unpacked, at once if it can."""
+        if not isinstance(node.ctx, ast.Load):
+            self.generic_visit(node)
+            return node
+        for number, element in enumerate(node.elts):
+            if isinstance(element, ast.Starred) and _may_be_shared(element.value):
+                element.value = self._hook("star", element.value, self._load(element.value))
+            else:
+                node.elts[number] = self._load(element)
+        return node
+
+    visit_List = visit_Tuple = _display
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         node.value = self._iterable(node.value)
@@ -151,7 +165,7 @@ class ExpressionRewriter(NodeMaker):
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         pairs = list(zip(node.keys, node.values, strict=True))
         node.keys = [None if key is None else self._load(key) for key, _ in pairs]
-        node.values = [self._spread(value) if key is None else self._load(value) for key, value in pairs]
+        node.values = [self._spread(value, "merge") if key is None else self._load(value) for key, value in pairs]
         return node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:

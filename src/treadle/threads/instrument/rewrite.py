@@ -12,7 +12,7 @@ What becomes what:
     a + b, a == b, a += b       _treadle_add(a, b), _treadle_eq(a, b), a = _treadle_iadd(a, b)
     if x, f"{x}", match x       the operand becomes _treadle_use(x), _treadle_show(x), _treadle_match(x)
     for t in it, a, b = it      the iterable becomes _treadle_iter(it), _treadle_iter_unpack(it) for `for a, b in it`
-    f(*a), {**d}                _treadle_spread(a)
+    f(*a), {**d}, [*a]          _treadle_spread(a), _treadle_merge(d), _treadle_star(a)
     def f, lambda               _treadle_called() at the beginning: native code may have called it
     def __hash__, __eq__        if known := _treadle_asked(self, other): return known[0]
     yield v, yield from g       yield _treadle_give(v), yield from _treadle_delegate(g)
