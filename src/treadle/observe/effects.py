@@ -120,7 +120,8 @@ class EffectGuard:
         self._outer: EffectGuard | None = None
 
     def __enter__(self) -> EffectGuard:
-        tempfile.gettempdir()  # found out by writing, once
+        with contextlib.suppress(OSError):  # a full disk is told by whoever needs one
+            tempfile.gettempdir()  # found out by writing, once
         if not EffectGuard._installed:
             EffectGuard._installed = True
             sys.addaudithook(_audit)
