@@ -58,3 +58,19 @@ class LoopTimer(_TimerHandle):  # type: ignore[misc]
     number: int
     delay: float
     explicit: bool
+
+
+class MadeLate:
+    """An attribute that is made when it is first asked for. Not a cached_property, which is a step of the program."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make, self.name = make, ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        made = instance.__dict__[self.name] = self.make()
+        return made

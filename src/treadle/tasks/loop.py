@@ -16,7 +16,6 @@ import asyncio
 import asyncio.base_events as base_events
 import asyncio.coroutines as coroutines
 import asyncio.selector_events as selector_events
-import functools
 import heapq
 import itertools
 import weakref
@@ -27,7 +26,7 @@ from typing import Any
 from treadle.core.operation import GET, LOOK, READ, SIGNAL, SLEEP, STEP, TRY, WAIT, WRITE, Operation
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
 from treadle.tasks.futures import Future, give_hash
-from treadle.tasks.handles import LoopHandle, LoopTimer
+from treadle.tasks.handles import LoopHandle, LoopTimer, MadeLate
 from treadle.tasks.network import LOCAL
 from treadle.tasks.outside import OUTSIDE, refused
 from treadle.tasks.running import set_running, thread_of
@@ -124,10 +123,10 @@ class Loop(_Base):  # type: ignore[misc]
         return f"{self.name}, unsafely"
 
     # What few loops use is made when it is.
-    _asyncgens: Any = functools.cached_property(lambda self: weakref.WeakSet())
-    _selector: Any = functools.cached_property(lambda self: WatchedSockets())
-    _transports: Any = functools.cached_property(lambda self: weakref.WeakValueDictionary())
-    signal_handlers: Any = functools.cached_property(lambda self: {})
+    _asyncgens: Any = MadeLate(weakref.WeakSet)
+    _selector: Any = MadeLate(WatchedSockets)
+    _transports: Any = MadeLate(weakref.WeakValueDictionary)
+    signal_handlers: Any = MadeLate(dict)
 
     def __del__(self) -> None:
         """A loop that was not closed ends with its execution."""
