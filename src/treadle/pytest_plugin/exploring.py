@@ -81,7 +81,7 @@ def explore_item(item: pytest.Function) -> None:
             judge_copies(item, body, result, copies)
         if result.failed and not campaign.replay:
             body.confirm(result)
-        if result.failed and result.everywhere and _passes_plainly(item):
+        if isinstance(result, Result) and result.failed and result.everywhere and _passes_plainly(item):
             _not_the_schedule(result)
         if result.cut_by == "interrupted":
             item.session.shouldstop = "interrupted"
