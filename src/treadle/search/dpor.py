@@ -144,6 +144,11 @@ class Dpor(Strategy):
                 made = run.spawned[strand.index]
                 self._race_pending(strand.index, op, self.before[made] if made >= 0 else 0)
 
+    def read(self, run: ExecutionSeen) -> None:
+        """An execution that somebody else chose: what came before what in it. What it would plan leads nowhere."""
+        self.nodes = [SearchNode({}, []) for _ in run.trace]
+        self.end(run)
+
     def progress(self) -> float:
         """The share of the tree that is done, as if all branches of a node were of one size."""
         done, weight = 0.0, 1.0

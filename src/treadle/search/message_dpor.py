@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Protocol, cast
 
+from treadle.core.dependency import HappensBefore
 from treadle.search.dpor import Dpor
 from treadle.search.other_orders import class_of
 from treadle.search.strategy import ExecutionSeen
@@ -46,7 +47,9 @@ class MessageDpor(Dpor):
         self.follows, self.enablers = messages.follows, messages.enablers
         super().end(run)
         if run.stop_reason != "blocked":
-            self.ran = class_of(run.trace, self.before)
+            # by what depends on what alone: who enables a delivery is no more than one of those that do
+            order = HappensBefore(run.trace, run.guards, run.spawned, run.indexes)
+            self.ran = class_of(run.trace, order.before)
             self.classes.add(self.ran)
 
     def _own_past(self, strand: int, spawned: dict[int, int]) -> int:

@@ -8,7 +8,7 @@ from unittest import mock
 
 from treadle import parallel
 
-from .truth import fails, holds
+from .truth import fails
 
 
 def _named(truth, name, program):
@@ -42,7 +42,7 @@ for _truth, _name, _factory in (
     (fails, "defaultdict_counter", collections.Counter),
     (fails, "defaultdict_userdict", collections.UserDict),
     (fails, "defaultdict_partial", functools.partial(collections.UserList, [1])),
-    (holds, "defaultdict_list", list),
+    (fails, "defaultdict_list", list),  # without a GIL: looked for, made and kept, as plain threads on 3.14t show
 ):
     _asked_twice(_truth, _name, functools.partial(collections.defaultdict, _factory), lambda d: d["k"])
 _asked_twice(fails, "lru_cache_outside", lambda: functools.lru_cache(collections.UserList), lambda cached: cached())

@@ -78,7 +78,7 @@ class OrderCheck:
             self.failed = findings[0], run
             return None
         reader = type(self.reduction)()
-        reader.end(run)
+        reader.read(run)
         if reader.ran not in self.reduction.classes:
             self.difference = "an order of steps came out otherwise than every one that was searched"
         else:
