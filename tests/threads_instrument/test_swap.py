@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+import treadle
 from tests.threads_instrument.passthrough import HOOKS, recording
 from treadle.core.errors import UsageError
 from treadle.threads.instrument import ModuleSelection, instrumented, rewritten_modules
@@ -419,3 +420,26 @@ def test_source_and_traceback_stay_those_of_the_file(load: Load, tmp_path: Path)
             module.f(types.SimpleNamespace(x=1))
     frames = [entry for entry in failure.traceback if str(entry.path) == str(tmp_path / "subject.py")]
     assert [entry.lineno + 1 for entry in frames] == [3]
+
+
+class _Slotted:
+    __slots__ = ("x",)
+
+
+class _Unnamed(_Slotted):
+    """As functions inside functions are that mypyc compiled: its `__dict__` is there, and cannot be read."""
+
+    __slots__ = ()
+    __dict__ = _Slotted.__dict__["x"]
+
+
+_UNNAMED = [_Unnamed()]
+
+
+def _looks_at_it() -> None:
+    seen: list[int] = []
+    treadle.parallel(lambda: seen.append(len(_UNNAMED)), lambda: seen.append(len(_UNNAMED)))
+
+
+def test_an_object_whose_attributes_cannot_be_read_is_no_reason_to_end() -> None:
+    assert treadle.check(_looks_at_it).passed

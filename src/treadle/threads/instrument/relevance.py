@@ -113,5 +113,8 @@ def _parts(value: Any, kind: type) -> Iterable[Any]:
         return [value.func, *value.args, *value.keywords.values()]
     if not keeps_attributes(kind):
         return ()
-    attributes = object.__getattribute__(value, "__dict__")
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except AttributeError:  # room for attributes that nobody can name: functions inside functions, compiled by mypyc
+        return ()
     return list(dict.values(attributes)) if type(attributes) is dict else ()
