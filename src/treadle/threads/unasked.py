@@ -41,6 +41,18 @@ def keeps_attributes(kind: type) -> bool:
     return False
 
 
+def kept_attributes(obj: object) -> dict[str, Any] | None:
+    """The `__dict__` that an object has of its own; None as well where it cannot be read, as of functions inside
+    functions that mypyc compiled."""
+    if not keeps_attributes(type(obj)):
+        return None
+    try:
+        attributes = object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        return None
+    return attributes if type(attributes) is dict else None
+
+
 def on_class(kind: type, name: str) -> Any:
     """What a class has under a name, as `type(obj).__iter__` is found by Python itself: a mock makes up what is read
     from its class in any other way."""

@@ -18,7 +18,7 @@ from operator import is_
 from types import CellType, FunctionType, MappingProxyType, MemberDescriptorType, ModuleType
 from typing import Any, ClassVar
 
-from treadle.threads.unasked import globals_of, keeps_attributes
+from treadle.threads.unasked import globals_of, kept_attributes
 
 MISSING: Any = object()
 
@@ -410,7 +410,7 @@ _IMMUTABLE_TYPE, _HEAP_TYPE = 1 << 8, 1 << 9
 
 def instance_records(thing: object) -> Iterator[Record]:
     """The records for the attributes of an instance."""
-    if keeps_attributes(type(thing)) and type(_attributes(thing)) is dict:
+    if kept_attributes(thing) is not None:
         yield Attributes(thing)
     for base in type(thing).__mro__:
         if base.__flags__ & _HEAP_TYPE:

@@ -18,7 +18,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from treadle.threads.instrument.selection import ModuleSelection, file_of
-from treadle.threads.unasked import globals_of, home_of, keeps_attributes
+from treadle.threads.unasked import globals_of, home_of, kept_attributes
 
 # Values looked at below one global; a registry of more than this many entries names its modules early enough.
 _MOST_VALUES = 10_000
@@ -111,10 +111,4 @@ def _parts(value: Any, kind: type) -> Iterable[Any]:
         return [value.__func__, value.__self__]
     if kind is functools.partial:
         return [value.func, *value.args, *value.keywords.values()]
-    if not keeps_attributes(kind):
-        return ()
-    try:
-        attributes = object.__getattribute__(value, "__dict__")
-    except AttributeError:  # room for attributes that nobody can name: functions inside functions, compiled by mypyc
-        return ()
-    return list(dict.values(attributes)) if type(attributes) is dict else ()
+    return list((kept_attributes(value) or {}).values())
