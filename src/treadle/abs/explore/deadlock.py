@@ -16,28 +16,33 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from treadle.abs.language.model import Class
-from treadle.abs.language.types import Type, settled
+from treadle.abs.language.types import NUMBERS, Type, settled
 from treadle.abs.machine.code import Code, WaitsFor
 from treadle.abs.machine.effects import Calls, places_from, remaining, targets
 from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.state import ActorTask, State
 
 _Point = tuple[Code, int]
+_Home = Class | None  # a class, or one that stands for all that may share a group; None is the main block
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateCycle:
     """Classes that wait for each other in a circle, and the places where they do."""
 
-    classes: tuple[Class, ...]
+    classes: tuple[_Home, ...]
     edges: tuple[frozenset[_Point], ...]
 
     def __str__(self) -> str:
         steps = []
         for cls, points in zip(self.classes, self.edges, strict=True):
             places = sorted({f"{code.name}:{code.lines[pc]}" for code, pc in points})
-            steps.append(f"{cls.name} ({', '.join(places)})")
-        return " -> ".join([*steps, self.classes[0].name])
+            steps.append(f"{_name(cls)} ({', '.join(places)})")
+        return " -> ".join([*steps, _name(self.classes[0])])
+
+
+def _name(home: _Home) -> str:
+    return "main" if home is None else home.name
 
 
 class DeadlockGoal:
@@ -82,18 +87,17 @@ class DeadlockGoal:
 def candidate_cycles(machine: ActorMachine) -> list[CandidateCycle]:
     """Every simple cycle of classes whose tasks can wait for each other."""
     image = machine.image
-    edges: dict[tuple[Class, Class], set[_Point]] = {}
-    codes = [*image.methods.values(), *image.creation.values()]
-    home = _sharing_groups(codes, image.main)
+    edges: dict[tuple[_Home, _Home], set[_Point]] = {}
+    codes = [*image.methods.values(), *image.creation.values(), *([image.main] if image.main is not None else ())]
+    home = _sharing_groups(codes)
     for code in codes:
         for pc, wanted in code.waits.items():
-            assert code.cls is not None
             for target in _waited_for(machine, wanted):
                 edges.setdefault((home(code.cls), home(target)), set()).add((code, pc))
     order = list(dict.fromkeys(cls for edge in edges for cls in edge))
     found: list[CandidateCycle] = []
 
-    def follow(path: list[Class]) -> None:
+    def follow(path: list[_Home]) -> None:
         for following in order:
             if (path[-1], following) not in edges:
                 continue
@@ -108,24 +112,22 @@ def candidate_cycles(machine: ActorMachine) -> list[CandidateCycle]:
     return found
 
 
-def _sharing_groups(codes: list[Code], main: Code | None) -> Callable[[Class], Class]:
-    """One class for all those whose objects may live in one group."""
-    first: dict[Class, Class] = {}
+def _sharing_groups(codes: list[Code]) -> Callable[[_Home], _Home]:
+    """One class for all those whose objects may live in one group; None for those that the main block makes."""
+    first: dict[Class, _Home] = {}
 
-    def home(cls: Class) -> Class:
-        while cls in first:
+    def home(cls: _Home) -> _Home:
+        while cls is not None and cls in first:
             cls = first[cls]
         return cls
 
     for code in codes:
         for made in code.makes_local:
-            assert code.cls is not None
-            if home(made) is not home(code.cls):
-                first[home(made)] = home(code.cls)
-    of_main = [home(cls) for cls in (main.makes_local if main is not None else ())]
-    for cls in of_main[1:]:
-        if home(cls) is not home(of_main[0]):
-            first[home(cls)] = home(of_main[0])
+            one, two = home(made), home(code.cls)
+            if one is not None and one is not two:
+                first[one] = two
+            elif two is not None and one is not two:
+                first[two] = one
     return home
 
 
@@ -150,5 +152,6 @@ def _may_be(found: object, wanted: Type) -> bool:
         found.kind == "parameter"
         or wanted.kind == "parameter"
         or found.kind == wanted.kind == "object"
-        or (found.name == wanted.name)
+        or found.name == wanted.name
+        or (found in NUMBERS and wanted in NUMBERS)
     )

@@ -87,6 +87,8 @@ class Reduction:
         others = self._others(state, group)
         if self._futures and self._end_is_noticed(state, group, others, members):
             return False
+        if self._futures and self._machine.bounds.tasks is not None and any(self._may_wait(state, t, own) for t in own):
+            return False
         if group in state.active or group in state.next:
             return True  # it can only go on with the task that holds it
         disturbing = self._disturbing(others, {ref.cls for ref in members}, own)
@@ -144,12 +146,20 @@ class Reduction:
         ends: set[ObjectRef | Fut] = {self._machine.interned.future(t.key) for t in own if t.wanted}
         if not ends or not any(self._awaits_later(t) for t in others):
             return False
-        held: list[Value] = []
-        for task in others:
-            slots = task.waiting.claim_slots if task.waiting is not None else None
-            claimed = [task.env[slot] for slot in slots or ()]
-            held += [value for value in task.env if type(value) is not Fut or value not in claimed]
-        return self._reachable(state, held, ends, members)
+        return self._reachable(state, [value for task in others for value in _held(task)], ends, members)
+
+    def _may_wait(self, state: State, task: ActorTask, own: tuple[ActorTask, ...]) -> bool:
+        """Whether an `await` of the task gives its actor away only if others are late.
+
+        Going first then leads to the same states by one task switch more, which counts where switches are limited.
+        """
+        effect = remaining(task.code, task.pc)
+        if not (effect.polls and (effect.releases or effect.creates)):
+            return False
+        here = {self._machine.interned.future(t.key) for t in own}
+        places = [*_held(task), *state.fields[task.this], *state.futures.values()]
+        found = {part for place in places for part in parts(state.resolved(place)) if type(part) is Fut}
+        return not all(future in here or future in state.futures for future in found)
 
     def _awaits_later(self, task: ActorTask) -> bool:
         """Whether a task, or one that it causes, may come to an `await` of a future other than where it stands."""
@@ -190,7 +200,7 @@ class Reduction:
                     todo.append(state.futures[value])
             elif kind is FailedFuture:
                 todo.append(value.exception)
-            elif kind is Unknown and self._may_alias(value, members):
+            elif kind is Unknown and self._may_alias(members):
                 return True
         return False
 
@@ -205,17 +215,14 @@ class Reduction:
             if other.this.cls in carriers:
                 values += other.env[1:]
         return any(
-            part in members if type(part) is ObjectRef else type(part) is Unknown and self._may_alias(part, members)
+            part in members if type(part) is ObjectRef else type(part) is Unknown and self._may_alias(members)
             for value in values
             for part in parts(state.resolved(value))
         )
 
-    def _may_alias(self, unknown: Unknown, members: set[ObjectRef]) -> bool:
-        if not self._machine.selection.alias:
-            return False
-        if unknown.type.kind == "object":
-            return any(ref.assumed and unknown.type.decl in ref.cls.supertypes() for ref in members)
-        return any(ref.assumed for ref in members)  # data not built yet may hold a reference
+    def _may_alias(self, members: set[ObjectRef]) -> bool:
+        """With aliasing an unknown object may be one that was assumed, and so may its fields and parts of unknown data."""
+        return self._machine.selection.alias and any(ref.assumed for ref in members)
 
     def _resumes_harmlessly(self, state: State, waiting: ActorTask, own: tuple[ActorTask, ...]) -> bool:
         """A task that waits for somebody else's future is like a task that may arrive."""
@@ -266,10 +273,8 @@ class Reduction:
             if joint is None:
                 return True  # no input reaches both
             path = joint
-        for unknown, value in one.bindings.items():
-            other = two.bindings.get(unknown, unknown)
-            if other is not unknown and one.resolved(value) != two.resolved(other):
-                return True  # decided differently: no input reaches both
+        if any(unknown in two.bindings and _exclude(v, two.bindings[unknown]) for unknown, v in one.bindings.items()):
+            return True  # decided differently: no input reaches both
         same = (
             one.fields.keys() == two.fields.keys()
             and one.futures.keys() == two.futures.keys()
@@ -300,7 +305,9 @@ class Reduction:
         if left is right:
             return True
         left, right = one.resolved(left), two.resolved(right)
-        if isinstance(left, FailedFuture) and isinstance(right, FailedFuture):
+        if isinstance(left, FailedFuture) or isinstance(right, FailedFuture):
+            if type(left) is not type(right):
+                return False
             left, right = left.exception, right.exception
         if type(left) is tuple and type(right) is tuple:
             return (
@@ -321,6 +328,22 @@ class Reduction:
             different = path.assume(E.ne(left, right))
             return different is None
         return bool(left == right)
+
+
+def _held(task: ActorTask) -> list[Value]:
+    """What a task holds, without the futures that it waits for already."""
+    slots = task.waiting.claim_slots if task.waiting is not None else None
+    claimed = [task.env[slot] for slot in slots or ()]
+    return [value for value in task.env if type(value) is not Fut or value not in claimed]
+
+
+def _exclude(one: Value, two: Value) -> bool:
+    """Whether an unknown cannot have been decided to be both: other constructors, null and an object, other classes."""
+    if type(one) is tuple and type(two) is tuple:
+        return one[0] is not two[0]
+    if one is None or two is None:
+        return isinstance(one, ObjectRef) or isinstance(two, ObjectRef)
+    return type(one) is type(two) is ObjectRef and one.cls is not two.cls
 
 
 def _by_key(queue: Iterable[ActorTask]) -> dict[int, ActorTask]:

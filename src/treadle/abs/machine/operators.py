@@ -213,7 +213,9 @@ _MADE = (ObjectRef, Unknown, Fut, type(None))
 def _age(run: MacroStep, value: Value) -> tuple[tuple[int, int | str], ...]:
     if value is None:
         return ()
-    return ((1, value.name),) if isinstance(value, Unknown) else ((2, 0), *run.machine.interned.lineage(value.key))
+    if isinstance(value, Unknown) or (isinstance(value, ObjectRef) and value.assumed):
+        return ((1, value.name),)  # it was there before anything was made
+    return ((2, 0), *run.machine.interned.lineage(value.key))
 
 
 def _data_before(run: MacroStep, left: tuple[Value, ...], right: tuple[Value, ...]) -> bool:
