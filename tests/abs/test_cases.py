@@ -29,6 +29,15 @@ def test_json_in_pieces_is_the_same_json(keep: int) -> None:
     assert [bool(case["replay"]) for case in json.loads(text)["cases"]] == [True] * keep
 
 
+def test_objects_that_were_there_come_before_those_that_are_made(tmp_path: Path) -> None:
+    """Also when the case is run again: the order on objects does not depend on how much is known of them."""
+    model = tmp_path / "m.abs"
+    model.write_text("""module M; class A(Int n, A mine) {
+      Unit hit(A o) { if (this.mine < o) { this.n = this.n + 1; } } Unit m() { this.hit(new A(1, null)); } }""")
+    made = generate(f"{model}:A.m")
+    assert (made.tests, made.rejected) == (2, 0)
+
+
 @pytest.mark.parametrize(
     "target",
     [

@@ -46,6 +46,21 @@ def test_a_search_that_was_stopped_is_no_pass(tmp_path: Path) -> None:
     assert result.verdict is Verdict.CUT
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class C { Int m() { return 1; } } { C c = new local C(); Fut<Int> f = c!m(); Int x = f.get; }",
+        """interface I { Int m(); } class C implements I { Int m() { return 1; }
+          Unit start() { I me = this; Fut<Rat> f = me!m(); Rat x = f.get; } } { C c = new C(); c!start(); }""",
+    ],
+    ids=["the main block waits for its own group", "a number of another type"],
+)
+def test_an_actor_that_waits_for_itself(tmp_path: Path, text: str) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text(f"module M; {text}")
+    assert explore_model(str(model), reduce="none", goal="deadlock").statistics["deadlocks"] == 1
+
+
 def deadlocks(compiled: Compiled, guided: bool) -> tuple[set[Any], int] | None:
     """Who waits where at every deadlock, and the number of executions."""
     machine = ActorMachine(compiled.image, Bounds(None, None, None), OrderSelection(reduce="none"), None)

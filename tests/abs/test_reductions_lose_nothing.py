@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.abs.small_programs import Compiled, final_states, programs
+from tests.abs.unknown_programs import lost
 from treadle.abs.explore.replaying import known_root
 from treadle.abs.explore.tree import TreeExplorer
 from treadle.abs.machine.criteria import SOUND_REDUCTIONS, Bounds, OrderSelection
@@ -58,6 +59,14 @@ def test_examples(name: str) -> None:
         assert final_states(compiled, reduce) == truth, reduce
 
 
+def triples(target: object, reduce: Any, bounds: Bounds, alias: bool) -> set[str]:
+    made = generate(str(target), bounds=bounds, selection=OrderSelection(reduce=reduce, alias=alias))
+    assert not made.rejected
+    told = [case.to_json() for case in made.cases]
+    keys = ("initial", "arguments", "final", "outcome", "result")
+    return {json.dumps({key: case[key] for key in keys}, sort_keys=True) for case in told}
+
+
 @pytest.mark.parametrize("alias", [False, True])
 @pytest.mark.parametrize(
     "target",
@@ -74,19 +83,60 @@ def test_examples(name: str) -> None:
 def test_examples_with_unknown_inputs(target: str, alias: bool) -> None:
     """The same initial states, arguments and final states."""
 
-    def triples(reduce: Any) -> set[str]:
-        made = generate(
-            str(EXAMPLES / target), bounds=Bounds(2, 6, 2), selection=OrderSelection(reduce=reduce, alias=alias)
-        )
-        assert not made.rejected
-        told = [case.to_json() for case in made.cases]
-        keys = ("initial", "arguments", "final", "outcome", "result")
-        return {json.dumps({key: case[key] for key in keys}, sort_keys=True) for case in told}
-
-    truth = triples("none")
+    truth = triples(EXAMPLES / target, "none", Bounds(2, 6, 2), alias)
     assert truth
     for reduce in SOUND_REDUCTIONS[1:]:
-        assert triples(reduce) == truth, reduce
+        assert triples(EXAMPLES / target, reduce, Bounds(2, 6, 2), alias) == truth, reduce
+
+
+TWO_LOOK_AT_A_LIST = """module M; class C(Int a, Int b) {
+  Unit m(List<Int> l) { this!deep(l); this!write(l); }
+  Unit deep(List<Int> l) { case l { Nil => skip; Cons(h, t) => { if (this.a == 0) {
+    case t { Nil => this.b = 5; Cons(x, y) => this.b = 7; } } } } }
+  Unit write(List<Int> l) { case l { Nil => skip; Cons(h, t) => this.a = 1; } } }"""
+RESULT_OR_EXCEPTION = """module M; exception Bad; class C(Int a, Int b) {
+  Unit m(Int x) { Fut<Int> f = this!may(x); this!write(); this!look(f); }
+  Int may(Int x) { if (this.a == x) { throw Bad; } return this.a; }
+  Unit write() { this.a = 3; }
+  Unit look(Fut<Int> f) { await f?; try { this.b = f.get; } catch { Bad => this.b = 0; } } }"""
+PARTNER_OF_AN_UNKNOWN = """module M; interface I { Unit hit(); Unit look(); } interface J { Unit go(); }
+class A(Int n) implements I { Unit hit() { this.n = 2; } Unit look() { this.n = this.n * 3; } }
+class B(I a) implements J { Unit go() { this.a!hit(); } }
+class D(J u) { Unit later() { this.u!go(); } }
+class C(I a, D d) { Unit m() { this.d!later(); this.a!look(); } }"""
+WAITING_IS_A_SWITCH = """module M; class B { Int one() { return 1; } } class C(Int a) {
+  Unit m() { B b = new B(); Fut<Int> f = b!one(); this!set(f); this!twice(f); }
+  Unit set(Fut<Int> f) { await f?; this.a = 3; }
+  Unit twice(Fut<Int> f) { await f?; this.a = this.a * 2; } }"""
+
+
+@pytest.mark.parametrize(
+    ("text", "tasks", "alias"),
+    [
+        (TWO_LOOK_AT_A_LIST, 6, False),
+        (RESULT_OR_EXCEPTION, 6, False),
+        (PARTNER_OF_AN_UNKNOWN, 6, True),
+        (WAITING_IS_A_SWITCH, 2, False),
+    ],
+    ids=["a list known less far in one order", "a result or an exception", "partner of an unknown", "switches limited"],
+)
+def test_small_programs_with_unknown_inputs(tmp_path: Path, text: str, tasks: int, alias: bool) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text(text)
+    truth = triples(f"{model}:C.m", "none", Bounds(2, tasks, 2), alias)
+    assert truth
+    for reduce in SOUND_REDUCTIONS[1:]:
+        assert triples(f"{model}:C.m", reduce, Bounds(2, tasks, 2), alias) == truth, reduce
+
+
+@pytest.mark.slow
+def test_random_programs_with_unknown_inputs(tmp_path: Path) -> None:
+    judged = 0
+    for seed in range(40):
+        found = lost(tmp_path, seed)
+        assert not found, f"seed {seed}"
+        judged += found is not None
+    assert judged > 30
 
 
 # ---- unknown data: what the symbolic leaves say about every concrete input, against running that input
