@@ -221,7 +221,7 @@ class Reduction:
         )
 
     def _may_alias(self, members: set[ObjectRef]) -> bool:
-        """With aliasing an unknown object may be one that was assumed, and so may its fields and parts of unknown data."""
+        """With aliasing an unknown object may be an assumed one, and so may its fields and parts of unknown data."""
         return self._machine.selection.alias and any(ref.assumed for ref in members)
 
     def _resumes_harmlessly(self, state: State, waiting: ActorTask, own: tuple[ActorTask, ...]) -> bool:
