@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from treadle.threads.carriers import Carrier, finalises
+
 PROGRAM = """
 import contextvars, json, os, sys, threading
 import treadle
@@ -137,3 +139,25 @@ def test_a_thread_that_blocks_for_ever_does_not_hold_the_command(tmp_path: Path)
 def test_another_word_for_it_is_one_sentence(tmp_path: Path) -> None:
     done = run("import treadle\ntreadle.check(print)\n", "fibers", tmp_path)
     assert "TREADLE_STRANDS must be 'greenlets' or 'threads', not 'fibers'" in done.stderr
+
+
+def test_a_carrier_that_is_ended_before_it_began_never_runs() -> None:
+    ran: list[int] = []
+    carrier = Carrier(lambda: ran.append(1))
+    carrier.throw()
+    assert (carrier.dead, ran) == (True, [])
+
+
+def test_a_finaliser_is_known_from_any_depth_below_it() -> None:
+    seen: list[bool] = []
+
+    def deep() -> None:
+        seen.append(finalises())
+
+    class Closed:
+        def __del__(self) -> None:
+            deep()
+
+    deep()
+    Closed()
+    assert seen == [False, True]

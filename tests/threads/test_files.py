@@ -11,8 +11,12 @@ from pathlib import Path
 import pytest
 
 import treadle
+from tests.threads_primitives.running import execute
 from treadle import Verdict
 from treadle.core.errors import Unsupported
+from treadle.core.operation import READ, WRITE, Operation
+from treadle.threads import files
+from treadle.threads.strands import current
 
 
 def counted(path: Path, add: Callable[[], object]) -> Callable[[], None]:
@@ -80,3 +84,34 @@ def test_a_socket_in_a_folder_is_found_as_it_was(tmp_path: Path) -> None:
         assert found == [True, True]
 
     assert treadle.check(test).verdict.is_pass
+
+
+def test_a_file_is_known_by_its_name_and_a_listing_by_its_folder(tmp_path: Path) -> None:
+    found: list[Operation] = []
+
+    def main() -> None:
+        strand = current()
+        assert strand is not None
+        files.include_entry(strand, found, tmp_path / "early")  # nobody has listed the folder yet
+        files.include_list(strand, found, tmp_path)
+        files.include(strand, found, WRITE, tmp_path / "made")
+        files.include_entry(strand, found, tmp_path / "made")
+        files.include(strand, found, READ, object())  # a path that nobody can read
+
+    execute(main)
+    folder = f"{tmp_path.name}/"
+    assert found == [
+        (READ, "files", folder),
+        (WRITE, "files", "made"),
+        (WRITE, "files", folder),
+        (READ, "files", None),
+    ]
+
+
+def test_a_pipe_is_no_file() -> None:
+    reading, writing = os.pipe()
+    try:
+        assert files.path_of(reading) is None
+    finally:
+        os.close(reading)
+        os.close(writing)

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 import treadle
+from tests.threads_primitives.running import execute
+from treadle.threads import lives
+from treadle.threads.strands import current
 
 
 class Node:
@@ -119,3 +122,19 @@ def test_a_life_that_ends_after_a_lock_was_released_is_no_proof() -> None:
         assert alive
 
     assert treadle.check(test).verdict is not treadle.Verdict.PASSED_EXHAUSTIVE
+
+
+@pytest.mark.parametrize(("watched", "named"), [(True, False), (False, True)])
+def test_a_life_that_ended_unwatched_is_told(watched: bool, named: bool) -> None:
+    def main() -> None:
+        strand, node = current(), Node()
+        assert strand is not None
+        reference = weakref.ref(node)
+        if watched:
+            lives.watch(strand, node, reference)
+        del node
+        lives.found_dead(strand, reference)
+
+    run = execute(main)
+    assert lives.EVERY in run.rebound
+    assert bool(run.assumed) is named

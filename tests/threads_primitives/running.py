@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from treadle.core.operation import FINISH, Operation
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
@@ -65,12 +66,16 @@ class First(Strategy):
         return enabled[0] if enabled else None
 
 
-def execute(main: Callable[[], Any], picker: Strategy | None = None, any_timeout: bool = False) -> Execution:
+def execute(
+    main: Callable[[], Any], picker: Strategy | None = None, any_timeout: bool = False, **options: Any
+) -> Execution:
     """One execution of main. An exception of the main strand is raised here; others stay on their strands."""
     with patched():
         pool = Pool()
         try:
-            run = Execution(pool, picker or ByTurns(), [], [], [], {}, limit=100_000, any_timeout=any_timeout)
+            run = Execution(
+                pool, picker or ByTurns(), [], [], [], {}, limit=100_000, any_timeout=any_timeout, **options
+            )
             run.run(main)
         finally:
             pool.close()
@@ -80,6 +85,18 @@ def execute(main: Callable[[], Any], picker: Strategy | None = None, any_timeout
     if run.failure is not None:
         raise run.failure
     return run
+
+
+def announced(main: Callable[[], Any]) -> list[Operation]:
+    """The operations of a program of one thread, where every access is one."""
+    return [op for _, op in execute(main).trace if op[0] != FINISH]
+
+
+def inside(main: Callable[[], Any]) -> Any:
+    """What main returns inside an execution."""
+    returned: list[Any] = []
+    execute(lambda: returned.append(main()))
+    return returned[0]
 
 
 def outcomes(main: Callable[[], Any], executions: int = 200) -> set[Any]:

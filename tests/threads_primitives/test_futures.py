@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.threads_primitives.running import AtRandom, execute, outcomes
+from tests.threads_primitives.running import AtRandom, execute, inside, outcomes
+from treadle.threads.primitives import futures as models
+from treadle.threads.strands import Strand, current
 
 
 def fail() -> None:
@@ -319,3 +321,21 @@ def test_the_condition_of_a_future_is_taken_again_by_its_owner() -> None:
         assert future.result() in (1, 2)
 
     under_many_schedules(main)
+
+
+def test_a_result_that_nobody_will_set_is_no_longer_waited_for_when_its_time_is_over() -> None:
+    def main() -> tuple[bool, str]:
+        future: Future[int] = Future()
+        try:
+            models.result_or_cancel(future, 3)
+        except TimeoutError:
+            pass
+        return future.cancelled(), models.guard_of(future, _strand()).describe()
+
+    assert inside(main) == (True, "cancelled")
+
+
+def _strand() -> Strand:
+    strand = current()
+    assert strand is not None
+    return strand

@@ -11,6 +11,7 @@ import pytest
 
 import treadle
 from treadle.core.result import Verdict
+from treadle.threads.primitives.native import is_native
 
 # Stands for gRPC's: a thread that polls in native code, started by whoever comes first, and a pair of sockets to wake
 # event loops, for as long as the process runs.
@@ -58,3 +59,12 @@ def test_a_thread_that_waits_in_native_code_runs_beside_and_outlives_the_executi
     result = treadle.check(test, executions=10)
     assert (result.verdict, result.findings) == (Verdict.PASSED_WITHIN_BOUNDS, [])
     assert result.executions > 1
+
+
+def test_native_is_compiled_code_of_a_package_and_not_of_python(poller: Any) -> None:
+    def python() -> None:
+        pass
+
+    assert is_native(poller)
+    ours: list[Any] = [python, len, [].append, "x".join]
+    assert [is_native(one) for one in ours] == [False] * 4

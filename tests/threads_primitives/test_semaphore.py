@@ -9,6 +9,9 @@ import weakref
 import pytest
 
 import treadle
+from tests.threads_primitives.running import execute
+from treadle.core.operation import ACQUIRE
+from treadle.threads.primitives.semaphore import SemaphoreGuard
 
 
 @pytest.mark.parametrize("kind", [threading.Semaphore, threading.BoundedSemaphore])
@@ -31,3 +34,22 @@ def test_it_dies_with_its_last_reference(kind: type[threading.Semaphore]) -> Non
         thread.join()
 
     assert not treadle.check(test, executions=1).findings
+
+
+def test_an_acquire_is_possible_while_the_counter_is_above_zero() -> None:
+    def main() -> None:
+        semaphore = threading.BoundedSemaphore(1)
+        guard = semaphore._cond  # type: ignore[attr-defined]
+        assert type(guard) is SemaphoreGuard
+        assert (guard.guards(), guard.describe()) == (1 << ACQUIRE, "counter at 1")
+        semaphore.acquire()
+        assert (guard.guards(), guard.describe()) == (0, "counter at 0")
+        assert not semaphore.acquire(blocking=False)
+        assert not semaphore.acquire(timeout=3)
+        semaphore.release()
+        with pytest.raises(ValueError, match="Semaphore released too many times"):
+            semaphore.release()
+        with pytest.raises(ValueError, match="n must be one or more"):
+            semaphore.release(0)
+
+    execute(main)

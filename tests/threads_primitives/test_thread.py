@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.threads_primitives.running import AtRandom, ByTurns, First, execute, outcomes
+from tests.threads_primitives.running import AtRandom, ByTurns, First, announced, execute, outcomes
+from treadle.core.operation import LOOK, READ, WAIT, parts
+from treadle.threads.primitives import thread as models
 
 
 class Early(threading.Thread):
@@ -485,3 +487,25 @@ def test_an_argument_that_nobody_knows_is_refused_as_by_cpython() -> None:
             threading.Thread(**unknown)
 
     assert not execute(main, AtRandom(0)).stop_reason
+
+
+def test_who_counts_threads_looks_at_each_of_them_and_at_who_starts_more() -> None:
+    def main() -> None:
+        started = threading.Thread(target=int)
+        started.start()
+        started.join()
+        assert models.active_count() == 1
+
+    *_, looks = announced(main)
+    assert {(kind, name) for kind, name, _ in parts(looks) if kind == LOOK} == {(LOOK, "main"), (LOOK, "T1")}
+    assert [kind for kind, _, _ in parts(looks)].count(READ) == 1
+
+
+def test_a_join_without_time_is_a_look_and_no_wait() -> None:
+    def main() -> None:
+        started = threading.Thread(target=int)
+        started.start()
+        started.join(0)
+        started.join()
+
+    assert [op[0] for op in announced(main) if op[1] == "T1"] == [LOOK, WAIT]

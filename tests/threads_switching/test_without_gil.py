@@ -11,6 +11,8 @@ import pytest
 import treadle
 from tests.threads_switching.half_seen import BOTH, DATA, PAIRS, Both, outcome
 from tests.threads_switching.missed_marks import Pair
+from treadle.core.operation import READ, WRITE, Operation
+from treadle.threads.without_gil import LOOKERS, LOOKS, READERS, half_seen
 
 _TABLES: dict[str, dict[str, bool]] = json.loads(DATA.read_text(encoding="utf-8"))
 SEEN = [name for name in (*PAIRS, *BOTH) if any(table.get(name) for table in _TABLES.values())]
@@ -103,3 +105,27 @@ def test_a_lock_around_them_is_enough() -> None:
         treadle.parallel(sort, look)
 
     assert treadle.check(test, instrument=["tests.threads_switching"]).verdict.value == "PASSED-EXHAUSTIVE"
+
+
+SORTS: Operation = (WRITE, "list#1", None)
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ((READ, "list#1", None), True),  # it is empty meanwhile
+        ((WRITE, "list#1", None), False),  # who writes waits for its lock
+        ((READ, "list#2", None), False),
+    ],
+)
+def test_who_may_see_a_sort_half_done(other: Operation, told: bool) -> None:
+    assert bool(half_seen({(SORTS, "list.sort", READERS)}, [(SORTS, other)])) is told
+
+
+def test_items_that_move_are_seen_by_who_looks_at_items_and_not_at_the_length() -> None:
+    read: Operation = (READ, "list#1", None)
+    moves = (SORTS, "list.insert", LOOKERS)
+    assert half_seen({moves}, [(read, SORTS)]) == set()
+    assert half_seen({moves, (read, "", LOOKS)}, [(read, SORTS)]) == {
+        "list.insert, which is several steps without a GIL"
+    }

@@ -1,0 +1,83 @@
+"""A loop that only reads waits until somebody changes what it reads."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tests.threads_primitives.running import First, execute
+from treadle.core.operation import READ, SPIN, WAIT, WRITE
+from treadle.threads.spin import SAME_READS, Change, operations_since, spin, spin_start
+from treadle.threads.strands import Strand, current
+
+
+def strand() -> Strand:
+    running = current()
+    assert running is not None
+    return running
+
+
+def write(key: str) -> None:
+    strand().access(WRITE, "flags", key)
+
+
+def test_only_a_change_by_another_strand_of_what_was_read_wakes() -> None:
+    ready: list[bool] = []
+
+    def main() -> None:
+        me = strand()
+        me.access(READ, "flags", "stop")
+        change = Change(me, operations_since(me, 0))
+        me.access(WRITE, "flags", "stop")  # its own
+        ready.append(change.ready(0, me))
+        for key in ("other", "stop"):
+            other = me.execution.spawn(None, partial(write, key))
+            me.point(WAIT, other)
+            ready.append(change.ready(0, me))
+
+    execute(main)
+    assert ready == [False, False, True]
+
+
+def test_a_marked_loop_goes_round_once_per_change() -> None:
+    flags = {"stop": False}
+    rounds = [0]
+
+    def stop() -> None:
+        for value in (False, True):
+            strand().access(WRITE, "flags", "stop")
+            flags["stop"] = value
+
+    def main() -> None:
+        me = strand()
+        other = me.execution.spawn(None, stop)
+        spin_start()
+        while True:
+            me.access(READ, "flags", "stop")
+            if flags["stop"]:
+                break
+            rounds[0] += 1
+            spin()
+        me.point(WAIT, other)
+
+    run = execute(main, First())
+    assert rounds == [2]
+    assert [op[0] for index, op in run.trace if index == 0].count(SPIN) == 2
+
+
+def test_a_loop_that_nobody_marked_is_noticed_after_so_many_reads() -> None:
+    flags = {"stop": False}
+
+    def stop() -> None:
+        strand().access(WRITE, "flags", "stop")
+        flags["stop"] = True
+
+    def main() -> None:
+        me = strand()
+        other = me.execution.spawn(None, stop)
+        while not flags["stop"]:
+            me.access(READ, "flags", "stop")
+        me.point(WAIT, other)
+
+    run = execute(main, First())
+    assert run.looping
+    assert [op[0] for index, op in run.trace if index == 0].count(READ) == SAME_READS + 1

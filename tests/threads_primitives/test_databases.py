@@ -1,0 +1,83 @@
+"""sqlite: who finds the database locked waits as a strand."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.threads_primitives.running import execute, inside, together
+from treadle.threads.primitives import databases
+
+
+def test_a_writer_waits_for_the_other_and_both_get_through(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    with sqlite3.connect(path) as made:
+        made.execute("create table t (n)")
+    made.close()
+
+    def main() -> None:
+        def write() -> None:
+            connection = sqlite3.connect(path, isolation_level=None)
+            connection.execute("begin immediate")
+            connection.execute("insert into t values (1)")
+            connection.execute("commit")
+            connection.close()
+
+        together(write, write)
+
+    run = execute(main)
+    assert [strand.exception for strand in run.strands] == [None] * 3
+    with sqlite3.connect(path) as after:
+        assert after.execute("select count(*) from t").fetchone() == (2,)
+    after.close()
+
+
+def test_a_lock_that_is_never_released_fails_when_the_timeout_is_over(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+
+    def main() -> float:
+        holder = sqlite3.connect(path, isolation_level=None)
+        holder.execute("begin exclusive")
+        waits = sqlite3.connect(path, timeout=0.05)
+        start = time.monotonic()
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            waits.execute("create table t (n)")
+        passed = time.monotonic() - start
+        holder.close()
+        waits.close()
+        return passed
+
+    assert inside(main) >= 0.05
+
+
+def test_a_connection_of_another_strand_is_refused_as_by_sqlite() -> None:
+    seen: list[str] = []
+
+    def main() -> None:
+        connection = sqlite3.connect(":memory:")
+
+        def use() -> None:
+            try:
+                connection.execute("select 1")
+            except sqlite3.ProgrammingError as error:
+                seen.append(str(error)[:40])
+
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join()
+        connection.close()
+
+    execute(main)
+    assert seen == ["SQLite objects created in a thread can o"]
+
+
+def test_sqlite_is_not_imported_for_programs_that_do_not_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("sqlite3", "sqlite3.dbapi2"):
+        monkeypatch.delitem(sys.modules, name)
+    assert databases.patches() == []
+    assert "sqlite3" not in sys.modules
