@@ -3,9 +3,11 @@
     python -m benchmarks.unit_wild_peers --number 30 [--seed mine] [--seconds 500]
 
 The targets are the first of the draw (unit_wild_draw.py) all of whose parameters have hints, so that no tool has to
-guess. Each tool gets its usual options and a limit; its tests are judged by the same process and coverage.py. A test
-of CrossHair that is not Python is left out of its file and counted as failing. At most six mutants of each function,
-made by cosmic-ray's operators, are run with the tests that pass on the original; one without an end counts as killed.
+guess. Each tool gets its usual options and twenty seconds: CrossHair and Pynguin, each one process, by a clock that
+counts processor time (subjects/processor_clock), Treadle, several processes, by the clock on the wall, which is never
+more. Its tests are judged by the same process and coverage.py. A test of CrossHair that is not Python is left out of
+its file and counted as failing. At most six mutants of each function, made by cosmic-ray's operators, are run with the
+tests that pass on the original; one without an end counts as killed.
 
 A row is kept when it is measured: what was stopped, or ended after `--seconds`, goes on where it was.
 """
@@ -17,6 +19,7 @@ import ast
 import json
 import os
 import re
+import resource
 import shutil
 import statistics
 import sys
@@ -31,11 +34,11 @@ from benchmarks.unit import PEERS, REAL, parses
 from benchmarks.unit_wild import judge, run
 from benchmarks.unit_wild_draw import DRAWN, LISTS, PLACE, Drawn, draw
 
-_CROSSHAIR_SECONDS = 10
-_PYNGUIN_SECONDS = 60
+_SECONDS = "20"
 _LONGEST = 300.0
 _MUTANTS = 6
 SUBJECTS = Path(__file__).parent / "subjects"
+_BY_PROCESSOR_TIME = {"PYTHONPATH": str(SUBJECTS / "processor_clock")}
 
 
 def is_typed(one: Drawn) -> bool:
@@ -50,7 +53,8 @@ def is_typed(one: Drawn) -> bool:
 
 
 def with_treadle(one: Drawn, folder: Path, _: str) -> int:
-    run([sys.executable, "-m", "treadle", "unit", one.target, "--output", "test_peer.py"], one, folder, _LONGEST)
+    words = [sys.executable, "-m", "treadle", "unit", one.target, "--seconds", _SECONDS, "--output", "test_peer.py"]
+    run(words, one, folder, _LONGEST)
     return 0
 
 
@@ -58,7 +62,7 @@ def with_crosshair(one: Drawn, folder: Path, python: str) -> int:
     """Returns how many of its tests are not Python."""
     name = one.target.replace(":", ".")
     words = [python, "-m", "crosshair", "cover", name, "--example_output_format", "pytest"]
-    out, _ = run([*words, "--per_condition_timeout", str(_CROSSHAIR_SECONDS)], one, folder, _LONGEST)
+    out, _ = run([*words, "--per_condition_timeout", _SECONDS], one, folder, _LONGEST, _BY_PROCESSOR_TIME)
     imports = sorted({line for line in out.splitlines() if re.match(r"(from|import) ", line)})
     tests = [f"def test_{number}{text}" for number, text in enumerate(re.split(r"^def test_\w*", out, flags=re.M)[1:])]
     tests = ["\n".join(x for x in test.splitlines() if not re.match(r"(from|import) ", x)) for test in tests]
@@ -71,8 +75,8 @@ def with_crosshair(one: Drawn, folder: Path, python: str) -> int:
 def with_pynguin(one: Drawn, folder: Path, python: str) -> int:
     module = one.target.partition(":")[0]
     words = [python, "-m", "pynguin", "--project-path", str(one.folder), "--module-name", module]
-    words += ["--output-path", "pynguin", "--maximum-search-time", str(_PYNGUIN_SECONDS), "--seed", "1"]
-    run(words, one, folder, _LONGEST)
+    words += ["--output-path", "pynguin", "--maximum-search-time", _SECONDS, "--seed", "1"]
+    run(words, one, folder, _LONGEST, _BY_PROCESSOR_TIME)
     for written in (folder / "pynguin").glob("test_*.py"):
         (folder / "test_peer.py").write_text(written.read_text())
     return 0
@@ -107,9 +111,9 @@ def measured(one: Drawn, tool: Callable[[Drawn, Path, str], int], python: str) -
     folder = PLACE / "peers"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    start = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     broken = tool(one, folder, python)
-    seconds = time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     there = (folder / "test_peer.py").exists()
     tests, failed, (covered, all_) = judge(one, folder, "test_peer.py") if there else (0, 0, (0, 0))
     killed, mutants = mutants_killed(one, folder, python)
@@ -121,7 +125,7 @@ def measured(one: Drawn, tool: Callable[[Drawn, Path, str], int], python: str) -
         "percent": round(100 * covered / all_, 1) if all_ else 0.0,
         "killed": killed,
         "mutants": mutants,
-        "seconds": round(seconds, 1),
+        "cpu": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1),
     }
 
 
@@ -136,7 +140,7 @@ def main(
     os.environ["PYNGUIN_DANGER_AWARE"] = "1"  # it asks whether it may run the code
     python = environments.environment(sys.executable, *PEERS, *REAL)  # that of `benchmarks unit`
     chosen = [one for one in draw(seed, drawn, packages) if is_typed(one)][: 2 if quick else number]
-    rows = Rows("unit_wild_peers", ["tool", "target", "tests", "failed", "percent", "killed", "mutants", "seconds"])
+    rows = Rows("unit_wild_peers", ["tool", "target", "tests", "failed", "percent", "killed", "mutants", "cpu"])
     kept = PLACE / "rows" / f"peers-{seed or packages}.jsonl"
     kept.parent.mkdir(parents=True, exist_ok=True)
     known = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
@@ -157,10 +161,13 @@ def main(
         own = [row for row in rows.rows if row["tool"] == name]
         tested, failed = sum(row["tests"] > 0 for row in own), sum(row["failed"] for row in own)
         mean = statistics.mean(row["percent"] for row in own)
-        middle = statistics.median(row["seconds"] for row in own)
+        middle = statistics.median(row["cpu"] for row in own)
         killed, mutants = (sum(row[column] for row in own) for column in ("killed", "mutants"))
         said = f"{tested} of {len(own)} with tests, {mean:.1f} % of branches, {failed} tests fail"
-        print(f"{name}: {said}, {killed} of {mutants} mutants killed, median {middle:.1f} s", file=sys.stderr)
+        print(
+            f"{name}: {said}, {killed} of {mutants} mutants killed, median {middle:.1f} s of processor time",
+            file=sys.stderr,
+        )
 
 
 if __name__ == "__main__":
