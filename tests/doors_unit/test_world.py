@@ -105,7 +105,9 @@ def test_no_test_is_written_of_luck_or_of_the_hour() -> None:
     tests = {node.name: ast.unparse(node) for node in ast.parse(suite.source).body if isinstance(node, ast.FunctionDef)}
     coins = [text for name, text in tests.items() if "coin" in name]
     assert all("patch" in text for text in coins)
-    assert not any("== 'morning'" in text or "== 'day'" in text for text in tests.values())
+    hours = [text for name, text in tests.items() if "greeting" in name]
+    assert len(hours) == 2
+    assert all("patch('unit_luck.datetime', " in text for text in hours)
     assert any("shuffled" in name for name in tests)
 
 
@@ -165,6 +167,8 @@ _QUESTIONS: dict[str, tuple[str, str, set[object]]] = {
     "renamed": ("from time import time as now", "1 if now() > 5 else 0", {0, 1}),
     "monotonic": ("import time", "1 if time.perf_counter() <= time.perf_counter() else 0", {1}),
     "dice": ("import random", "random.randint(1, 2)", {1, 2}),
+    "choice": ("import random\nfrom random import choice", "random.choice(['a', 'b'])", {"a", "b"}),
+    "nothing": ("import random", "random.choice('')", {IndexError}),
     "range": ("from random import randrange", "'low' if randrange(3) < 3 else 'high'", {"low"}),
     "environment": ("import os", "os.environ.get('A', 'none') == 'b'", {True, False}),
     "getenv": ("import os", "os.getenv('A') is None", {True, False}),
@@ -185,6 +189,31 @@ def test_what_is_asked_of_the_world_is_an_unknown_input(name: str) -> None:
     assert not suite.disagreements
     assert not suite.unsupported
     assert results(suite) == expected
+
+
+def test_what_chance_picks_is_one_of_the_objects_that_were_given() -> None:
+    program = """
+        import random
+
+        class Card:
+            def __init__(self, suit: str) -> None:
+                self.suit = suit
+                self.used = False
+
+        def draw(cards: list[Card]) -> str:
+            card = random.choice(cards)
+            card.used = True
+            return "red" if card.suit == "hearts" else "any"
+
+        def made() -> bool:
+            cards = [Card("a"), Card("b")]
+            return random.choice(cards) is cards[1]
+    """
+    suite = unit("world_cards", program, "draw")
+    assert suite.complete
+    assert results(suite) == {"red", "any", IndexError, TypeError, AttributeError}
+    # a stand-in cannot give what is made during the call
+    assert unit("world_cards", program, "made").unsupported
 
 
 def test_a_function_of_the_world_that_the_code_has_from_elsewhere_is_not_followed() -> None:

@@ -110,6 +110,8 @@ class Prober:
         self.codes = set(_codes(target.function.__code__))
         self.names = {name for code in self.codes for name in code.co_names}
         self.parameters = target.parameters()
+        # what is patched so that a call does the same every time
+        self.fixed: set[str] = set()
         self._compiled: dict[str, types.CodeType] = {}
         self._first_line = dict(_first_lines(node_of(target.function.__code__)))
 

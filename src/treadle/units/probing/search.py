@@ -19,13 +19,14 @@ import re
 import time
 import types
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import NonCallableMock
 
-from treadle.units.probing.call import Arc, Probe, Prober, ProbeRun, named_rest
+from treadle.units.probing.call import PATCHED, Arc, Probe, Prober, ProbeRun, named_rest
 from treadle.units.probing.examples import example_calls
 from treadle.units.probing.feedback import Feedback, Sketch, places_in
+from treadle.units.probing.frozen import frozen
 from treadle.units.value_source import NotWritable, quoted
 
 _MOST_CALLS = 6000
@@ -182,7 +183,10 @@ class ProbeSearch:
         self._feedback = Feedback(self.prober, frozenset(self.options) - self._free - {"self"})
         names = self._needed = [*(["self"] if target.receiver == "self" else []), *(p.name for p in needed)]
         start = Probe(tuple((name, self.options[name][0]) for name in names))
+        ways = self._fixed_ways()
+        start = ways[0](start) if ways else start
         yield start
+        yield from (way(start) for way in ways[1:])
         for call in examples:
             example = start
             for name, text in call.items():
@@ -192,6 +196,16 @@ class ProbeSearch:
             for name, options in self.options.items():
                 if turn < len(options):
                     yield start.with_value(name, options[turn])
+
+    def _fixed_ways(self) -> list[Callable[[Probe], Probe]]:
+        """Ways to fix what the function asks of chance and of the clock."""
+        assert self._feedback is not None
+        chains = dict.fromkeys(chain for line in self._feedback.chains.values() for chain in line)
+        found = list(frozen(chains, self.prober.target.function.__globals__, self.pool))
+        for chain, text in (one for way in found for one in way):
+            self.prober.fixed.add(PATCHED + chain)
+            self.options.setdefault(PATCHED + chain, []).append(text)
+        return [functools.partial(_with_patches, way) for way in found]
 
     def _receivers(self) -> list[str]:
         cls = self.prober.target.cls or object
@@ -254,7 +268,7 @@ class ProbeSearch:
 
     def _other_value(self, probe: Probe) -> Probe:
         name = self.random.choice(list(self.options))
-        optional = name not in self._needed
+        optional = name not in self._needed and name not in self.prober.fixed
         if optional and name in dict(probe.given) and self.random.random() < 0.3:
             return probe.without(name)
         options = self.options[name]
@@ -291,6 +305,12 @@ class ProbeSearch:
         return ""
 
 
+def _with_patches(way: list[tuple[str, str]], probe: Probe) -> Probe:
+    for chain, text in way:
+        probe = probe.with_value(PATCHED + chain, text)
+    return probe
+
+
 def _words(raised: BaseException | None) -> str:
     """What an exception says, without names and what is another every time."""
     try:
@@ -304,7 +324,7 @@ def simplest(prober: Prober, one: ProbeRun, wanted: frozenset[Arc]) -> ProbeRun:
     for part in one.probe.sets:
         fewer = dataclasses.replace(one.probe, sets=tuple(s for s in one.probe.sets if s is not part))
         one = _if_enough(prober.call(fewer), wanted) or one
-    needed = {"self", *(p.name for p in prober.parameters if p.default is p.empty)}
+    needed = {"self", *prober.fixed, *(p.name for p in prober.parameters if p.default is p.empty)}
     for name, _ in one.probe.given:
         if name not in needed:
             one = _if_enough(prober.call(one.probe.without(name)), wanted) or one

@@ -20,7 +20,7 @@ from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.heap.objects import FunctionObj, Obj
+from treadle.symbolic.heap.objects import FunctionObj, ListObj, Obj
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine import calls
 from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
@@ -34,12 +34,16 @@ Known = Callable[[VM, list[Any], Any, Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A function of the world: where it is found, what it gives, and what is known of that."""
+    """A function of the world: where it is found, what it gives, and what is known of that.
+
+    Instead of the type of what it gives there may be a function that picks it from the arguments.
+    """
 
     module: types.ModuleType
     name: str
     gives: t.Type
     known: Known = lambda vm, args, result, before: None
+    picked: Callable[[VM, FunctionObj, list[Any]], Any] | None = None
 
     @property
     def home(self) -> str:
@@ -112,6 +116,24 @@ def _of_a_path(vm: VM, args: list[Any], result: Any, before: Any) -> None:
         raise CannotFollow("a path that is no text")
 
 
+def _chosen(vm: VM, given: FunctionObj, args: list[Any]) -> Any:
+    """random.choice(options): the one at an unknown index"""
+    options = vm.force(args[0]) if len(args) == 1 else ...
+    if not isinstance(options, ListObj | tuple | None) and not is_string(options):
+        raise CannotFollow("these arguments of 'choice'")
+    size = vm.call(len, options) if options is not None else 0
+    if not vm.decide(x.gt(size, 0)):
+        if given.calls:  # a stand-in cannot raise after it has given something
+            raise CannotFollow("'choice' of nothing, after it has chosen")
+        raise vm.mimic(lambda: random.choice(() if options is not None else None))  # type: ignore[arg-type]
+    index = vm.heap.value_of_type(t.INT, f"choice#{len(given.calls) + 1}")
+    vm.path.assume(x.and_(x.ge(index, 0), x.lt(index, size)))
+    result = vm.item(options, index)
+    if isinstance(result, tuple) or (isinstance(result, Obj) and not result.is_input):
+        raise CannotFollow("'choice' of what is no input, which no stand-in can give")
+    return result
+
+
 _UUIDS = hints.from_hint(uuid.UUID) or t.STR
 _QUESTIONS = [
     *(Question(time, name, t.FLOAT, _not_before) for name in ("monotonic", "perf_counter", "process_time")),
@@ -123,6 +145,7 @@ _QUESTIONS = [
     Question(random, "randint", t.INT, _from_to),
     Question(random, "randrange", t.INT, _in_range),
     Question(random, "uniform", t.FLOAT, _between),
+    Question(random, "choice", t.NONE, picked=_chosen),
     Question(uuid, "uuid4", _UUIDS, _no_arguments),
     *(Question(os.path, name, t.BOOL, _of_a_path) for name in ("exists", "isfile", "isdir")),
     Question(os, "getpid", t.INT, _not_negative),
@@ -157,8 +180,12 @@ class UnknownWorld:
         given, known = self.used.get(name) or (vm.heap.fresh(t.FunctionOf(question.gives), question.name), {})
         assert isinstance(given, FunctionObj)
         before = given.calls[-1][1] if given.calls else None
-        result = calls.unknown_function(vm, given, args, {})
-        question.known(vm, args, result, before)
+        if question.picked is not None:
+            result = question.picked(vm, given, args)
+            given.calls.append((tuple(args), result))
+        else:
+            result = calls.unknown_function(vm, given, args, {})
+            question.known(vm, args, result, before)
         self.used[name] = given, {**known, **dict.fromkeys(places)}
         return result
 
@@ -178,7 +205,9 @@ def _places(vm: VM, question: Question) -> list[tuple[str, str]]:
     code = getattr(host, "__code__", None)
     names = _names_in(code) if code is not None else set()
     found = [place for place in _named(vm, getattr(question.module, question.name)) if place[1] in names]
-    return found or ([(question.home, question.name)] if question.name in names else [])
+    home = [(question.home, question.name)] if question.name in names else []
+    # the name may be that of an attribute: `random.choice` where the module has a `choice` as well
+    return [*found, *home] if _named(vm, question.module) else found or home
 
 
 def _named(vm: VM, value: object) -> list[tuple[str, str]]:
