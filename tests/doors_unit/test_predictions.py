@@ -44,6 +44,7 @@ PATHS = {
     "sorted_wrongly": 2,  # None, or a list: its method takes no argument by position
     "asked_too_much": 1,
     "names_of_parameters": 1,  # which are those of what stands for dict
+    "texts_of_heirs": 1,
     "sized": 3,  # a Narrow; a Wide and None, which super refuses in two ways
 }
 

@@ -397,3 +397,23 @@ def ended_early(n: int) -> int:
 def is_thousand(n: int) -> bool:
     thousand = 1000
     return n is thousand
+
+
+class Tagged(str):
+    def __repr__(self) -> str:
+        return "tagged"
+
+
+class Renamed(str):
+    def __str__(self) -> str:
+        return "renamed"
+
+
+class Counted(int):
+    def __repr__(self) -> str:
+        return "counted"
+
+
+def texts_of_heirs(s: str, n: int) -> str:
+    tagged, counted, renamed = Tagged(s), Counted(n), Renamed(s)
+    return f"{tagged}" + "%s" % tagged + str(counted) + "%s" % counted + f"{renamed}" + "%s" % renamed

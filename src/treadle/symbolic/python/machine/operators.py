@@ -187,6 +187,8 @@ def _dunder(vm: VM, op: str, a: Any, b: Any) -> PyValue:
             if answer is not NotImplemented:
                 return answer
     inner = [v.payload if isinstance(v, InstanceObj) and v.payload is not None else v for v in (a, b)]
+    if op == "%" and is_string(inner[0]) and not isinstance(inner[1], tuple):
+        return strings.percent(vm, inner[0], b)  # which asks the object for its text
     if inner[0] is not a or inner[1] is not b:
         result = binary(vm, op, *inner)
         source = a if isinstance(a, InstanceObj) else b

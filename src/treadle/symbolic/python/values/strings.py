@@ -82,13 +82,15 @@ def text_of(vm: VM, value: PyValue) -> PyValue:
         if value.sort is x.BOOL:
             return "True" if vm.decide(value) else "False"
     if isinstance(value, InstanceObj):
-        if issubclass(value.cls, BaseException) and classes.special(vm, value, "__str__") in _EXCEPTION_TEXT:
+        method = classes.special(vm, value, "__str__")
+        if issubclass(value.cls, BaseException) and method in _EXCEPTION_TEXT:
             return exception_text(vm, value)
-        for name in ("__str__", "__repr__"):
-            if _is_written(classes.special(vm, value, name)):
-                return vm.call(vm.attribute(value, name))
-        if classes.special(vm, value, "__str__") is object.__str__:
+        if _is_written(method):
+            return vm.call(vm.attribute(value, "__str__"))
+        if method is object.__str__:
             return repr_of(vm, value)
+        if method is str.__str__ and value.payload is not None:
+            return value.payload
     return vm.call_real(str, [value], {})
 
 
