@@ -177,3 +177,15 @@ def test_a_test_must_pass_with_every_order_of_a_set() -> None:
     tests = [f"def test_{n}() -> None:\n    assert f() == {[*order]}\n\n\n" for n, order in enumerate(orders)]
     for test in tests:
         assert check(f"from outcomes_order import f\n\n\n{test}", targets).passed == []
+
+
+def test_where_there_are_too_many_paths_the_branches_are_looked_for_by_themselves() -> None:
+    conditions = "".join(f"    if {name} > 0:\n        total += {n}\n" for n, name in enumerate("abcdefgh", 1))
+    Path("unit_many.py").write_text(
+        f"def many({', '.join(f'{name}: int' for name in 'abcdefgh')}) -> str:\n    total = 0\n{conditions}"
+        "    if total == 1:\n        return 'one'\n    if total == 0:\n        return 'none'\n    return 'some'\n"
+    )
+    suite = treadle.unit("unit_many:many", paths=12, brief=True, write_file=False, probe=False)
+    assert suite.coverage.is_full
+    assert not suite.complete
+    assert not suite.disagreements

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import dataclasses
 import functools
 import hashlib
 import inspect
@@ -123,6 +124,10 @@ class ExploredTarget:
 
 # The machine recurses once per call and expression of the program; each of its frames takes several of ours.
 HOST_RECURSION = 20_000
+
+
+# Of the time of a target, what is added to look for branches that the cut paths may have had.
+_FOR_THE_REST = 0.25
 
 
 class CannotExplore(UsageError):
@@ -300,6 +305,24 @@ class Session:
             except KeyboardInterrupt:
                 self.result.stopped = True
             return self.finish()
+
+    def look_for_the_rest(self, explored: ExploredTarget) -> None:
+        """Where a limit cut the paths: the branches of the function itself are looked for, each for itself.
+
+        That search joins paths in which only data differs, so it gets through where there are too many to follow.
+        """
+        cut = explored.seen.cut
+        if not self.options.is_brief or explored.stopped or not (cut[Limit.TIME] or cut[Limit.PATHS]):
+            return
+        options = dataclasses.replace(self.options, select="branches", seconds=self.options.seconds * _FOR_THE_REST)
+        session = Session(self.target, options)
+        session.ctrl_c = self.ctrl_c
+        known = set(explored.finished)
+        for case in session.explore().cases:
+            if case.choices not in known:
+                explored.cases.append(case)
+                explored.finished.append(case.choices)
+                explored.paths += 1
 
     def leave(self) -> ExploredTarget:
         """Not begun: all of it is for later."""

@@ -318,6 +318,7 @@ def _explore(
     ctrl_c: CtrlC,
 ) -> None:
     for session, explored in _explored(sessions, progress, texts, workers, ctrl_c):
+        session.look_for_the_rest(explored)
         _book(suite, explored)
         suite.guesses += [
             one
