@@ -417,3 +417,12 @@ class Counted(int):
 def texts_of_heirs(s: str, n: int) -> str:
     tagged, counted, renamed = Tagged(s), Counted(n), Renamed(s)
     return f"{tagged}" + "%s" % tagged + str(counted) + "%s" % counted + f"{renamed}" + "%s" % renamed
+
+
+class Ledger:
+    def __init__(self, rows: list[int]) -> None:
+        self.rows = rows
+        self.rows.append(3)
+
+    def size(self) -> int:
+        return 0 if len(self.rows) == 0 else len(self.rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import dataclasses
 import enum
 import importlib
@@ -380,9 +381,15 @@ class Builder:
             positional, named = self._constructor_arguments(cls, ready)
         except NotWritable:
             return False
+        containers = [v for v in (*positional, *named.values()) if isinstance(v, CaseObject) and v.kind in _CONTAINERS]
+        before = [copy.copy(self.real[one.number]) for one in containers]
         try:
             made = cls(*(self.value(v) for v in positional), **{k: self.value(v) for k, v in named.items()})
         except (Exception, SystemExit):
+            return False
+        if not all(_is_like(self.real[one.number], one) for one in containers):
+            # it has put something into what it was given
+            self.real.update({one.number: held for one, held in zip(containers, before, strict=True)})
             return False
         missing = [f for f, v in ready.items() if not _holds(made, f, self.value(v))]
         mark = len(self.lines)
