@@ -1,0 +1,106 @@
+"""What real calls are watched for: the world they ask, the values they look at, the places that could be set."""
+
+from __future__ import annotations
+
+import ast
+import random
+import sys
+import time
+import types
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+
+from treadle.units.probing.feedback import places_in
+from treadle.units.probing.seen import Unseen, outline, value_of
+from treadle.units.probing.world import asking
+
+
+def own_package() -> str:
+    return __name__.partition(".")[0]
+
+
+def test_the_clock_and_chance_count_when_the_package_itself_asks() -> None:
+    asked: set[str] = set()
+    with asking(own_package(), asked):
+        random.randint(1, 6)  # through the library, on our behalf
+    assert asked == {"chance"}
+    with asking(own_package(), asked):
+        time.time()
+    assert asked == {"chance", "clock"}
+    others: set[str] = set()
+    with asking("some_other_package", others):
+        time.time()
+    assert others == set()
+
+
+def test_the_profiler_of_somebody_else_is_put_back() -> None:
+    def somebody(frame: types.FrameType, event: str, arg: Any) -> None:
+        pass
+
+    before = sys.getprofile()
+    sys.setprofile(somebody)
+    try:
+        with asking("x", set()):
+            pass
+        assert sys.getprofile() is somebody
+    finally:
+        sys.setprofile(before)
+
+
+class Account:
+    def __init__(self) -> None:
+        self.items = {"k": [1, 2]}
+        self.asked = 0
+
+    @property
+    def size(self) -> int:
+        self.asked += 1
+        return 3
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("account.items['k'][1]", 2),
+        ("len(account.items)", 1),
+        ("word.upper() + '!'", "HI!"),
+        ("word[0:1]", "h"),
+        ("-number % 7", 4),
+    ],
+)
+def test_an_expression_is_worked_out_without_running_the_program(text: str, value: object) -> None:
+    account, word, number = Account(), "hi", 3
+    assert account is not None
+    assert (word, number) == ("hi", 3)
+    assert value_of(ast.parse(text, mode="eval").body, sys._getframe()) == value
+
+
+@pytest.mark.parametrize("text", ["account.items.pop('k')", "account.size", "missing", "word * 10**6 * 10**6"])
+def test_what_could_change_the_call_is_not_worked_out(text: str) -> None:
+    account, word = Account(), "hi"
+    with pytest.raises(Unseen):
+        value_of(ast.parse(text, mode="eval").body, sys._getframe(), asks=False)
+    assert (account.items, account.asked, word) == ({"k": [1, 2]}, 0, "hi")
+
+
+def test_values_that_are_likely_to_go_the_same_way_look_alike() -> None:
+    assert outline(5) == outline(9) != outline(-1)
+    assert outline([1, 2, 3]) == outline([1, 2, 3, 4]) != outline([1])
+    assert outline(None) == "None"
+
+
+def test_places_are_what_the_call_may_have_looked_at() -> None:
+    account = Account()
+    found = {path: value for _, path, value in places_in("account", account, {"items"})}
+    assert found == {".items": {"k": [1, 2]}, ".items['k']": [1, 2], ".items['k'][0]": 1, ".items['k'][1]": 2}
+
+
+def test_what_a_stand_in_was_asked_for_is_a_place() -> None:
+    mock = MagicMock()
+    mock.client.get().status  # noqa: B018
+    paths = [path for _, path, _ in places_in("mock", mock, set())]
+    assert ".client" in paths
+    assert ".client.get.return_value" in paths
+    assert ".other" not in paths
