@@ -112,26 +112,44 @@ def lost(folder: Path, seed: int) -> list[str] | None:
     return found
 
 
+def _ways(case: ActorCase) -> dict[str, str]:
+    """Objects that were there by a way to them: their numbers depend on the order in which they are met."""
+    ways = {"s0": "s0"}
+    for name in (met := ["s0"]):
+        for field, value in case.initial[name].fields.items():
+            if value in case.initial and value not in ways:
+                ways[value] = f"{ways[name]}.{field}"
+                met.append(value)
+    return ways
+
+
+def _renamed(text: str, names: dict[str, str]) -> str:
+    """The text with these names; objects that were made have numbers that depend on the order, too."""
+    return re.sub(r"\b[sr][0-9]+\b", lambda found: names.get(found[0], "r"), text)
+
+
+def _end(final: dict[str, Any], outcome: str, names: dict[str, str]) -> str:
+    return f"{sorted(_renamed(f'{name} {json.dumps(fields)}', names) for name, fields in final.items())} {outcome}"
+
+
 def _inputs_and_end(case: ActorCase) -> str:
-    told = case.to_json()
-    return f"{json.dumps([told['initial'], told['arguments']])} {_end(_fields(case), case.outcome)}"
-
-
-def _end(final: Any, outcome: str) -> str:
-    """The state at the end; objects that were made have numbers that depend on the order of making."""
-    states = [f"{name} {json.dumps(fields)}" for name, fields in final.items()]
-    return f"{sorted(re.sub(r'r[0-9]+', 'r', state) for state in states)} {outcome}"
+    told, ways = case.to_json(), _ways(case)
+    start = sorted(_renamed(f"{name} {json.dumps(fields)}", ways) for name, fields in told["initial"].items())
+    return f"{start} {told['arguments']} {_end(_fields(case), case.outcome, ways)}"
 
 
 def _covered(model: Path, case: ActorCase, made: GeneratedCases) -> bool:
     """Whether one of the orders that were kept leads from the same inputs to the same end."""
-    told = case.to_json()
+    told, ways = case.to_json(), _ways(case)
+    names = {way: name for name, way in ways.items()}
     for kept in made.cases:
+        here = {name: names.get(way, name) for name, way in _ways(kept).items()}
+        order = [re.sub(r"^s[0-9]+", lambda found: here[found[0]], label) for label in kept.order]  # noqa: B023
         try:
-            run = replay(model, "X.m0", initial=told["initial"], arguments=told["arguments"], order=kept.order)
+            run = replay(model, "X.m0", initial=told["initial"], arguments=told["arguments"], order=order)
         except UsageError:
             continue  # with these inputs there is no such order
-        if _end(run.final, run.outcome) == _end(_fields(case), case.outcome):
+        if _end(run.final, run.outcome, ways) == _end(_fields(case), case.outcome, ways):
             return True
     return False
 

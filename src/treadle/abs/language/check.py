@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from treadle.abs.language import syntax as S
@@ -17,33 +17,33 @@ from treadle.abs.language.types import AnyType, Meta, settled
 _EFFECTS = (S.NewObject, S.Send, S.SyncCall, S.AwaitCall, S.GetFuture)
 
 
-# More errors than this are rarely worth reading at once.
-_MOST_ERRORS = 20
-
-
 def check(declared: Declared) -> Program:
     """Check all bodies of the program; the errors of all of them are told together."""
-    errors: list[AbsError] = []
-
-    def attempt(body: Callable[[], None]) -> None:
-        try:
-            body()
-        except AbsError as error:
-            errors.append(error)
-
     program = declared.program
-    for function in program.functions:
-        if function.decl is not None and function.decl.body is not None:
-            attempt(partial(_function, function, declared))
+    parts: list[Callable[[], None]] = [
+        partial(_function, function, declared)
+        for function in program.functions
+        if function.decl is not None and function.decl.body is not None
+    ]
     for cls in program.classes:
-        for body in _class(cls, declared):
-            attempt(body)
+        parts += _class(cls, declared)
     if program.main is not None:
         checker = StatementChecker(ExpChecker(declared.names[program.main_module], [], {}), None)
-        attempt(partial(checker.block, program.main, VariableScope(None, None)))
-    if errors:
-        raise together(errors, _MOST_ERRORS)
+        parts.append(partial(checker.block, program.main, VariableScope(None, None)))
+    _each(parts)
     return program
+
+
+def _each(parts: Iterable[Callable[[], None]]) -> None:
+    """Check every part, whatever is wrong with the ones before."""
+    errors: list[AbsError] = []
+    for part in parts:
+        try:
+            part()
+        except AbsError as error:
+            errors.append(error)
+    if errors:
+        raise together(errors)
 
 
 def _function(function: AbsFunction, declared: Declared) -> None:
@@ -147,8 +147,14 @@ class StatementChecker:
         self.result = result
 
     def block(self, body: list[S.Statement], scope: VariableScope) -> None:
-        for statement in body:
+        _each([partial(self._in_block, statement, scope) for statement in body])
+
+    def _in_block(self, statement: S.Statement, scope: VariableScope) -> None:
+        try:
             self.statement(statement, scope)
+        finally:
+            if isinstance(statement, S.VarDecl):
+                scope.own.setdefault(statement.name, Meta())  # where it is wrong, its uses are no errors of their own
 
     def statement(self, statement: S.Statement, scope: VariableScope) -> None:
         exps = self.exps
@@ -178,9 +184,8 @@ class StatementChecker:
                 self._foreach(statement, scope)
             case S.If():
                 exps.boolean(statement.condition, scope)
-                self.statement(statement.then, scope.inner())
-                if statement.otherwise is not None:
-                    self.statement(statement.otherwise, scope.inner())
+                ways = [statement.then, *([statement.otherwise] if statement.otherwise is not None else ())]
+                _each([partial(self.statement, way, scope.inner()) for way in ways])
             case S.AwaitStatement(guard=guard):
                 for claim in guard.claims:
                     exps.future(claim, scope)
@@ -241,7 +246,8 @@ class StatementChecker:
         self.statement(statement.body, inner)
 
     def branches(self, branches: list[S.StatementBranch], subject: AnyType, scope: VariableScope) -> None:
-        for branch in branches:
-            inner = scope.inner()
-            self.exps.pattern(branch.pattern, subject, inner)
-            self.statement(branch.body, inner)
+        _each([partial(self._branch, branch, subject, scope.inner()) for branch in branches])
+
+    def _branch(self, branch: S.StatementBranch, subject: AnyType, scope: VariableScope) -> None:
+        self.exps.pattern(branch.pattern, subject, scope)
+        self.statement(branch.body, scope)

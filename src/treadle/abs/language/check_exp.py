@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from treadle.abs.language import syntax as S
 from treadle.abs.language import types as T
-from treadle.abs.language.errors import AbsError, AbsPlace, AbsUnsupported
+from treadle.abs.language.errors import AbsError, AbsPlace, unsupported
 from treadle.abs.language.model import AbsFunction, AbsMethod, Class, Constructor, Data, Interface
 from treadle.abs.language.names import PARTIAL, STDLIB, ModuleNames, did_you_mean, resolve
 from treadle.abs.language.types import AnyType, Meta, Type, fits, pruned, substituted
@@ -211,7 +211,7 @@ class ExpChecker:
         if found is not None:
             return found
         if name in _TIMED:
-            raise AbsUnsupported(f"'{name}' (Timed ABS) is not supported by Treadle", at)
+            raise unsupported(f"'{name}' (Timed ABS)", at)
         self._fail(f"there is no function '{name}'{did_you_mean(name, self.names.functions)}", at)
 
     def _older(self, function: AbsFunction, expected: AnyType | None) -> AbsFunction:
@@ -403,7 +403,7 @@ class ExpChecker:
         receiver = pruned(self.check(exp.receiver, scope))
         if not isinstance(receiver, Type) or receiver.kind != "object":
             if isinstance(receiver, Type) and receiver.name.endswith(".DC"):
-                raise AbsUnsupported("a deployment component is not supported by Treadle", exp.at)
+                raise unsupported("a deployment component", exp.at)
             self._fail(f"only objects have methods, not values of type {T.settled(receiver)}", exp.at)
         methods = receiver.decl.methods()
         method: AbsMethod | None = methods.get(exp.method)

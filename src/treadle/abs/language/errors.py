@@ -51,19 +51,25 @@ class AbsError(UsageError):
 class SeveralAbsErrors(AbsError):
     """More than one mistake, each with its place."""
 
-    def __init__(self, errors: list[AbsError], most: int) -> None:
-        first = errors[0]
+    def __init__(self, errors: list[AbsError]) -> None:
+        first, most = errors[0], _MOST_ERRORS
         super().__init__(first.sentence, first.place)
+        self.errors = errors
         left = f"\n... and {len(errors) - most} more errors" if len(errors) > most else ""
         self.args = ("\n".join(str(error) for error in errors[:most]) + left,)
 
 
-def together(errors: list[AbsError], most: int) -> AbsError:
+# More errors than this are rarely worth reading at once.
+_MOST_ERRORS = 20
+
+
+def together(found: list[AbsError]) -> AbsError:
     """One error for all: itself when it is the only one, or when the model cannot be executed anyway."""
+    errors = [one for error in found for one in (error.errors if isinstance(error, SeveralAbsErrors) else [error])]
     refused = [error for error in errors if isinstance(error, AbsUnsupported)]
     if refused or len(errors) == 1:
         return (refused or errors)[0]
-    return SeveralAbsErrors(errors, most)
+    return SeveralAbsErrors(errors)
 
 
 class AbsUnsupported(AbsError, Unsupported):
@@ -72,4 +78,4 @@ class AbsUnsupported(AbsError, Unsupported):
 
 def unsupported(construct: str, place: AbsPlace) -> AbsUnsupported:
     """The one wording for everything that is ABS but is not executed here."""
-    return AbsUnsupported(f"{construct} is not supported by Treadle", place)
+    return AbsUnsupported(f"{construct} is not supported by Treadle; leave it out of the model", place)

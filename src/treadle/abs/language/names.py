@@ -22,7 +22,7 @@ STDLIB = "ABS.StdLib"
 PARTIAL = "()"
 # modules of the ABS distribution whose meaning is outside what is executed here
 OTHER_MODULES = {
-    "ABS.DC": "deployment components (ABS.DC)",
+    "ABS.DC": "deployment on components (ABS.DC)",
     "ABS.Meta": "the meta level (ABS.Meta)",
     "ABS.SmartDeployer": "deployment (ABS.SmartDeployer)",
 }
