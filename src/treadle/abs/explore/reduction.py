@@ -87,8 +87,10 @@ class Reduction:
         others = self._others(state, group)
         if self._futures and self._end_is_noticed(state, group, others, members):
             return False
-        if self._futures and self._machine.bounds.tasks is not None and any(self._may_wait(state, t, own) for t in own):
-            return False
+        if self._futures and self._machine.bounds.tasks is not None:
+            tasks = [state.active[group]] if group in state.active else own
+            if any(self._may_wait(state, task, own) for task in tasks):
+                return False
         if group in state.active or group in state.next:
             return True  # it can only go on with the task that holds it
         disturbing = self._disturbing(others, {ref.cls for ref in members}, own)
