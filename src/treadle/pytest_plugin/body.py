@@ -13,6 +13,7 @@ import copy
 import inspect
 import io
 import logging
+import os
 import shutil
 import sys
 import types
@@ -20,7 +21,6 @@ import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,6 +62,30 @@ class _PrintedErrors(_PrintedText):
     treadle_location = "stderr"
 
 
+class _Folders:
+    """The folders that pytest makes for tests: an execution has those of the one before, and finds them new. Otherwise a
+    thousand executions would leave a thousand, and files would have other names in each."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.factory: Any = getattr(config, "_tmp_path_factory", None)
+        self.begun = False
+
+    def begin_anew(self) -> None:
+        factory = self.factory
+        numbers = getattr(factory, "_next_number", {})  # by older versions of pytest they are counted on disk
+        made = factory is not None and factory._basetemp is not None
+        if not self.begun:
+            self.begun = True
+            self.others = {entry.name for entry in os.scandir(factory._basetemp)} if made else set()
+            self.numbers = dict(numbers)
+            return
+        numbers.clear()
+        numbers.update(self.numbers)
+        for entry in os.scandir(factory._basetemp) if made else ():
+            if entry.name not in self.others and not entry.is_symlink():
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+
 class Body:
     """The executions of one item. `run` is one execution; `output` is what the last one printed."""
 
@@ -75,7 +99,7 @@ class Body:
         self.stderr = _PrintedErrors()
         self.anew = _has_fixtures_to_renew(item)
         self.loops = EventLoops(item)
-        self.folder: Path | None = None  # the tmp_path of the last execution
+        self.folders = _Folders(item.config)
         self.copied = {
             name: value
             for name, value in _parameters(item).items()
@@ -100,6 +124,7 @@ class Body:
         """Set up, call the test, tear down: all of it inside the execution."""
         __tracebackhide__ = True
         self._forget_output()
+        self.folders.begin_anew()
         if not self.anew and not self.is_async:
             self._call()
             return
@@ -151,13 +176,9 @@ class Body:
             for name in ("_instance", "_obj"):
                 item.__dict__.pop(name, None)
             _ = item.obj  # makes the new instance, and pytest cuts tracebacks by it
-        if self.folder is not None:  # pytest keeps these folders; a thousand executions would leave a thousand
-            shutil.rmtree(self.folder, ignore_errors=True)
         item._initrequest()
         item.stash.setdefault(tmppath_result_key, {})
         item._request._fillfixtures()
-        folder = item.funcargs.get("tmp_path")
-        self.folder = folder if isinstance(folder, Path) else None
 
     def _call(self) -> None:
         __tracebackhide__ = True

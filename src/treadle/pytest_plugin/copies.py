@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -76,7 +75,6 @@ class Copies(Body):
         super().__init__(item)
         self.items = [item, partner] if partner is not None else [item] * number
         self.partner = partner
-        self.folders: list[Path] = []
         self.anew = True
 
     def run(self) -> None:
@@ -98,9 +96,7 @@ class Copies(Body):
 
     def _with_copies(self, action: Callable[[Sequence[Callable[[], Any]]], Any]) -> None:
         __tracebackhide__ = True
-        for folder in self.folders:
-            shutil.rmtree(folder, ignore_errors=True)
-        self.folders = []
+        self.folders.begin_anew()
         marks = Marks(self.item)
         try:
             action([self._copy(one, marks) for one in self.items])
@@ -111,9 +107,7 @@ class Copies(Body):
 
     def _copy(self, item: pytest.Function, marks: Marks) -> Callable[[], Any]:
         """One copy, set up: what is left is to call it."""
-        self.folder = None
         self._set_up()
-        self.folders += [self.folder] if self.folder is not None else []
         call = self._call_of(item)
         # pytest keeps one value and one list of ends for each fixture: this copy's go aside, to come back at its end
         own = [
