@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
@@ -74,6 +75,8 @@ _OF_A_TIME_LIMIT = 0.7
 
 # What a report says of an exploration: plain data, because pytest-xdist sends reports between processes.
 FACTS = pytest.StashKey[dict[str, Any]]()
+# The fixtures of a wider scope than a test's that were set up, in that order: did it start threads that go on?
+WIDER = pytest.StashKey[list[tuple[Any, bool]]]()
 # The test that is run beside this one.
 PARTNER = pytest.StashKey[pytest.Function]()
 
@@ -221,14 +224,17 @@ def pytest_timeout_set_timer(item: pytest.Item) -> bool | None:
 def pytest_fixture_setup(fixturedef: Any, request: Any) -> Generator[None, Any, Any]:
     """The innermost of all plugins: what is still async here is nobody's, and a fixture of an explored test is ours."""
     item = request._pyfuncitem
-    if isinstance(item, pytest.Function) and _is_async(fixturedef.func) and is_explored(item):
-        function = fixturedef.func
+    function = fixturedef.func
+    threads = sys._current_frames().keys()
+    if isinstance(item, pytest.Function) and _is_async(function) and is_explored(item):
         fixturedef.func = import_module("treadle.pytest_plugin.loops").synchronous(function, request)
-        try:
-            return (yield)
-        finally:
-            fixturedef.func = function
-    return (yield)
+    try:
+        return (yield)
+    finally:
+        fixturedef.func = function
+        if fixturedef.scope != "function":
+            set_up = request.config.stash.setdefault(WIDER, [])
+            set_up.append((fixturedef, bool(sys._current_frames().keys() - threads)))
 
 
 def _is_async(function: Any) -> bool:

@@ -2,7 +2,8 @@
 
 Decides what "clean" means for a pytest test: its function-scoped fixtures are set up inside the execution and torn
 down before it ends, a test class gets a new instance, parameters that are plain containers are copied, and output and
-log records are those of the last execution alone. Fixtures of a wider scope are set up once, before the first one.
+log records are those of the last execution alone. Fixtures of a wider scope are set up once, before the first one; but
+those that start threads are set up by every execution, so that these are its strands.
 
 This file is the only one that uses private names of pytest (the set-up state of an item and its fixture request).
 """
@@ -32,6 +33,7 @@ from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Result
 from treadle.doors.explore.examples import Example, ExampleSearch, is_given
 from treadle.doors.explore.replay import replay_elsewhere, without_untrusted
+from treadle.pytest_plugin import WIDER
 from treadle.pytest_plugin.loops import EventLoops
 
 _CONTAINERS = (list, dict, set, bytearray)
@@ -97,7 +99,7 @@ class Body:
         self.is_async = inspect.iscoroutinefunction(self.function)
         self.stdout = _PrintedText()
         self.stderr = _PrintedErrors()
-        self.anew = _has_fixtures_to_renew(item)
+        self.anew = _has_fixtures_to_renew(item, renewed=True)
         self.loops = EventLoops(item)
         self.folders = _Folders(item.config)
         self.copied = {
@@ -303,13 +305,28 @@ def set_up_wider(item: pytest.Function) -> None:
     """Set up the fixtures that all executions share. Replaces `item.setup` of an explored test."""
     if isinstance(item, TestCaseFunction):
         item._explicit_tearDown = None
-    if not _has_fixtures_to_renew(item):
+    globals_before = dict(vars(item.module))
+    if _has_fixtures_to_renew(item):
+        for name in item.fixturenames:
+            definitions = item._fixtureinfo.name2fixturedefs.get(name)
+            if definitions and definitions[-1].scope != "function":
+                item.funcargs[name] = item._request.getfixturevalue(name)
+    else:
         item._request._fillfixtures()
-        return
-    for name in item.fixturenames:
-        definitions = item._fixtureinfo.name2fixturedefs.get(name)
-        if definitions and definitions[-1].scope != "function":
-            item.funcargs[name] = item._request.getfixturevalue(name)
+    if _ended_with_threads(item):
+        vars(item.module).clear()
+        vars(item.module).update(globals_before)  # what they had set there, they will set again
+
+
+def _ended_with_threads(item: pytest.Function) -> bool:
+    """Tear down the fixtures of this test that started threads, which nobody controls: the first execution that asks for
+    them sets them up, and so does each after it."""
+    own = {id(definition) for some in item._fixtureinfo.name2fixturedefs.values() for definition in some}
+    set_up = item.config.stash.get(WIDER, [])
+    threaded = [one for one, started in set_up if started and id(one) in own and one.cached_result is not None]
+    for definition in reversed(threaded):
+        definition.finish(item._request)  # type: ignore[arg-type]
+    return bool(threaded)
 
 
 def _parameters(item: pytest.Function) -> dict[str, Any]:
@@ -318,8 +335,9 @@ def _parameters(item: pytest.Function) -> dict[str, Any]:
     return dict(callspec.params) if callspec is not None else {}
 
 
-def _has_fixtures_to_renew(item: pytest.Function) -> bool:
-    """Does the test use anything of function scope? Setting that up costs more than most executions."""
+def _has_fixtures_to_renew(item: pytest.Function, renewed: bool = False) -> bool:
+    """Does the test use anything of function scope, or of a wider one that is set up by every execution (`renewed`)?
+    Setting that up costs more than most executions."""
     if item.cls is not None or "request" in item.fixturenames:
         return True  # a new instance per execution; `request` can ask for any fixture while the test runs
     if inspect.iscoroutinefunction(_function(item)):
@@ -327,7 +345,11 @@ def _has_fixtures_to_renew(item: pytest.Function) -> bool:
     parameters = _parameters(item)
     for name in item.fixturenames:
         definitions = item._fixtureinfo.name2fixturedefs.get(name)
-        if not definitions or definitions[-1].scope != "function":
+        if not definitions:
+            continue
+        if definitions[-1].scope != "function":
+            if renewed and definitions[-1].cached_result is None:
+                return True
             continue
         # a parameter given directly to the test is kept by pytest as a fixture whose function pytest itself wrote
         if name in parameters and definitions[-1].func.__module__.startswith("_pytest."):
@@ -349,6 +371,9 @@ class Marks:
             if definitions[-1].scope != "function":
                 lists.append(getattr(definitions[-1], "_finalizers", []))
         self.wider = [(finalizers, len(finalizers)) for finalizers in lists]
+        self.item = item
+        self.set_up: list[tuple[Any, bool]] = item.config.stash.setdefault(WIDER, [])
+        self.set_up_before = len(self.set_up)
 
     def tear_down(self) -> None:
         """Tear down what the execution set up; the first error is raised when all is done."""
@@ -357,6 +382,11 @@ class Marks:
         while len(self.own) > self.count:
             try:
                 self.own.pop()()
+            except BaseException as error:
+                first = first or error
+        while len(self.set_up) > self.set_up_before:  # of a wider scope, but of this execution
+            try:
+                self.set_up.pop()[0].finish(self.item._request)
             except BaseException as error:
                 first = first or error
         for finalizers, count in self.wider:

@@ -258,15 +258,17 @@ def _close_all() -> None:
 def bind(self: Any, address: Any) -> None:
     """Whoever asks for any free port gets the same one in every execution, also in a replay: it ends up in names."""
     strand = here()
-    if strand is None or not isinstance(address, tuple) or address[1:2] != (0,):
+    named = isinstance(address, tuple)
+    if strand is not None and named and (self.type == socket_module.SOCK_STREAM or address[1:2] == (0,)):
+        # Connections of the execution before still linger.
+        _real_socket.setsockopt(self, socket_module.SOL_SOCKET, socket_module.SO_REUSEADDR, 1)
+    if strand is None or not named or address[1:2] != (0,):
         _real_socket.bind(self, address)
-        if strand is not None and not isinstance(address, tuple):
+        if strand is not None and not named:
             _note(self)
             at_end(functools.partial(_take_away, address))
         return
     turn = count_made(strand, "port")
-    # Connections of the execution before still linger.
-    _real_socket.setsockopt(self, socket_module.SOL_SOCKET, socket_module.SO_REUSEADDR, 1)
     candidates = range(_FIRST_PORT + _A_TURN * turn, _FIRST_PORT + _A_TURN * (turn + 1))
     for port in ([_PORTS[turn]] if turn in _PORTS else []) + list(candidates):
         try:
