@@ -1,4 +1,4 @@
-"""Tests as projects have them, with what surrounds a test: folders, fixtures of a wider scope, imports, clocks, signals."""
+"""Tests as projects have them, with what surrounds a test: folders, fixtures, clocks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.cli.test_existing_projects import explored
 IN_FOLDER = """
 def test_it(tmp_path):
     def note(name):
+        tmp_path.mkdir(exist_ok=True)
         (tmp_path / "notes").mkdir(exist_ok=True)
         (tmp_path / "notes" / name).write_text(name)
 
@@ -32,8 +33,8 @@ def test_it(tmp_path):
 )
 def test_the_folder_of_a_test_has_the_same_name_in_every_execution(cli: Cli, project: Path, source: str) -> None:
     found = explored(cli, project, source, "--executions", "30")
-    assert found["executions"] >= 2, found
-    assert found["verdict"].startswith("PASSED") or found["cut_by"] == "executions", found
+    assert found["cut_by"] == "executions", found
+    assert found["statistics"]["total_runs"] < 100, found
 
 
 SERVER = """
@@ -84,6 +85,13 @@ def test_it(address):
     assert ask() == b"yes"
 """
 
+OF_THE_MODULE = """
+setup_module, teardown_module = lambda: begin(), lambda: end()
+
+def test_it():
+    assert ask() == b"yes"
+"""
+
 OF_THE_CLASS = """
 import unittest
 
@@ -106,10 +114,7 @@ class TestAnswers(unittest.TestCase):
     ("source", "test"),
     [
         (OF_A_FIXTURE.replace("SCOPE", "session"), "test_it"),
-        (
-            "def setup_module():\n    begin()\ndef teardown_module():\n    end()\ndef test_it():\n    assert ask() == b'yes'",
-            "test_it",
-        ),
+        (OF_THE_MODULE, "test_it"),
         (OF_THE_CLASS, "TestAnswers::test_it"),
     ],
     ids=["session", "setup_module", "setUpClass"],
@@ -117,3 +122,36 @@ class TestAnswers(unittest.TestCase):
 def test_a_server_for_all_tests_is_a_strand_of_every_execution(cli: Cli, project: Path, source: str, test: str) -> None:
     found = explored(cli, project, SERVER + source, "--seconds", "3", test=test)
     assert found["verdict"] == "PASSED-WITHIN-BOUNDS" or found["executions"] > 3, found
+
+
+CUT_OFF = """
+import pytest
+
+@pytest.fixture
+def used():
+    lock = threading.Lock()
+    for _ in range(100):
+        with lock:
+            pass
+    return lock
+
+def test_it(used):
+    both(used.locked, used.locked)
+"""
+
+
+def test_an_execution_that_is_cut_off_in_a_fixture_is_no_failure_of_the_next(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, CUT_OFF, "--operations", "50", "--strategy", "random", "--executions", "3")
+    assert found["cut_by"] == "operations", found
+
+
+MEASURED = """
+import timeit
+
+def test_it():
+    assert timeit.timeit(lambda: both(lambda: time.sleep(1), lambda: time.sleep(1)), number=2) >= 2
+"""
+
+
+def test_what_timeit_measures_is_the_time_in_which_threads_sleep(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, MEASURED)["cut_by"] != "everywhere"

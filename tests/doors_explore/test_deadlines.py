@@ -5,9 +5,13 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
+
 import treadle
 from treadle import Verdict
+from treadle.doors.explore.pass_check import PassCheck
 from treadle.report.console import verdict
+from treadle.threads.watchdog import OutOfTime
 
 
 def _together(*functions: object) -> None:
@@ -108,3 +112,11 @@ def test_a_timer_is_named() -> None:
     assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
     assert result.evidence is not None
     assert result.evidence.deadlines == ["a Timer"]
+
+
+def test_when_time_runs_out_while_a_pass_is_checked_its_executions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PassCheck, "_walks", lambda check: (_ for _ in ()).throw(OutOfTime()))
+    found = treadle.check(_bears_it)
+    assert found.verdict is Verdict.CUT
+    assert found.cut_by == "seconds"
+    assert found.executions > found.statistics["checked"] >= 2

@@ -325,7 +325,7 @@ def _ended_with_threads(item: pytest.Function) -> bool:
     set_up = item.config.stash.get(WIDER, [])
     threaded = [one for one, started in set_up if started and id(one) in own and one.cached_result is not None]
     for definition in reversed(threaded):
-        definition.finish(item._request)  # type: ignore[arg-type]
+        definition.finish(item._request)
     return bool(threaded)
 
 
@@ -391,6 +391,9 @@ class Marks:
                 first = first or error
         for finalizers, count in self.wider:
             del finalizers[count:]
+        for definitions in self.item._fixtureinfo.name2fixturedefs.values():
+            if definitions[-1].cached_result is None:  # what was cut off in its set-up knows of ends, and pytest minds
+                definitions[-1]._finalizers.clear()
         if first is not None:
             raise first
 

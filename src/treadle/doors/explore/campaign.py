@@ -183,8 +183,8 @@ class ScheduleSearch:
             result = ending.result_of(self, Verdict.FAILED, [reason], "")
             result.everywhere = self._never_passes(reason)
             return result
-        if reason == "seconds":
-            self.executions = max(self.executions, self.judged)
+        if reason == "seconds":  # what did not fail is told: also while a pass was being checked
+            self.executions = max(self.executions, self.judged) + self.checked
         return ending.result_of(self, ending.verdict_of(self, reason), [], reason)
 
     def _search_and_check(self) -> str | Finding:
@@ -194,8 +194,10 @@ class ScheduleSearch:
             if isinstance(reason, Finding) or not self._to_be_checked(ending.verdict_of(self, reason)):
                 return reason
             check = self._check()
-            check.run()
-            self.checked += check.spent
+            try:
+                check.run()
+            finally:
+                self.checked += check.spent
             if check.failed is not None:
                 try:
                     return self._confirm_finely(*check.failed)

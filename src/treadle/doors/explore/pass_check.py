@@ -26,6 +26,7 @@ from treadle.threads.execution import Execution
 from treadle.threads.fine import fine_points, plain_points
 from treadle.threads.loom import Loom
 from treadle.threads.possible_switches import versions_that_can
+from treadle.threads.watchdog import OutOfTime
 
 # The share of the work, and the least number of executions, that a pass spends on checking itself.
 SHARE = 5
@@ -38,7 +39,7 @@ Seen = dict[str, list[str]]
 
 
 class PassCheck:
-    """The check of one search. `spent` counts its executions, `difference` says what it found to be unseen."""
+    """The check of one search. `spent` counts the executions that it judged, `difference` says what it found to be unseen."""
 
     def __init__(
         self, loom: Loom, kept: Reservoir, executions: int, part: int = 0, wanted: Finding | None = None
@@ -78,12 +79,14 @@ class PassCheck:
 
     def _execute(self, strategy: Strategy, detail: bool = False) -> Execution | None:
         """One execution; None when it fails or shows that more is shared, and when no interpreter can do this."""
-        self.spent += 1
         strategy.begin()
         run = self.loom.run(strategy, detail)
         if run.revealed:
             self.revealed = True
             return None
+        if run.stop_reason == "seconds":
+            raise OutOfTime
+        self.spent += 1
         findings = self.loom.judge(run)
         if not findings or (self.wanted is not None and not same_failure(findings[0], self.wanted)):
             return run

@@ -43,7 +43,7 @@ _NOT_BY_TIME = ("unseen", "repeated", "threads", "everywhere")
 _FEW, _LONGER = 20, 3
 
 # Seconds beyond its budget that an exploration may take: it imports, shrinks, replays, looks at other builds.
-_PATIENCE = 90.0
+_PATIENCE = 120.0
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,8 @@ from treadle.threads.fine import fine_points
 from treadle.threads.loom import MOST_STEPS, Loom
 from treadle.threads.switching import mask_of
 
-# A replay is one execution: most of its time goes into starting pytest.
-_SECONDS = 120.0
+# For all replays of a finding: each is one execution, and most of its time goes into starting pytest.
+_SECONDS = 60.0
 
 # What the other process is asked for: an execution of the schedule, or a second one behind it.
 _ASKED, _ONCE, _TWICE = "TREADLE_REPLAYING", "once", "twice"
@@ -169,9 +169,10 @@ def replay_elsewhere(finding: Finding) -> None:
         return
     if os.environ.get(_ASKED):  # this is the other process
         return
-    on_threads = _differs(finding, _ONCE, "threads")
-    why = on_threads and _differs(finding, _ONCE)
-    if why == _PASSES_THERE and not _differs(finding, _TWICE):
+    until = time.monotonic() + _SECONDS
+    on_threads = _differs(finding, _ONCE, until, "threads")
+    why = on_threads and _differs(finding, _ONCE, until)
+    if why == _PASSES_THERE and not _differs(finding, _TWICE, until):
         finding.replayed = LEFT_BEHIND
     elif why:
         finding.notes.append(f"the replay failed in this process, but not in a fresh one: {why}")
@@ -192,12 +193,14 @@ def without_untrusted(result: Result) -> None:
         result.cut_by, result.reason = _NOT_THE_SCHEDULE[found[0].replayed]
 
 
-def _differs(finding: Finding, times: str, strands: str = "") -> str:
+def _differs(finding: Finding, times: str, until: float, strands: str = "") -> str:
     """Why a fresh process does not show the finding; empty when it does."""
     words = ["-m", "treadle", "replay", finding.replay, "--json"]
     environment = {_ASKED: times, "PYTEST_ADDOPTS": "", **({"TREADLE_STRANDS": strands} if strands else {})}
     try:
-        done = run_python(words, seconds=_SECONDS, environment=environment, hash_seed=_HASH_SEED)
+        done = run_python(
+            words, seconds=max(1.0, until - time.monotonic()), environment=environment, hash_seed=_HASH_SEED
+        )
     except subprocess.TimeoutExpired:
         return f"it did not end in {_SECONDS:g} s"
     except OSError as error:

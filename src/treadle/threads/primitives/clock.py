@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime
 import sys
 import time
+import timeit
 from typing import Any
 
 from treadle.core.operation import READ, SLEEP, WRITE, YIELD
@@ -28,6 +29,7 @@ _real_time = time.time
 _real_time_ns = time.time_ns
 _real_perf_counter = time.perf_counter
 _real_perf_counter_ns = time.perf_counter_ns
+_real_timer_init = timeit.Timer.__init__
 _real_process_time = time.process_time
 _real_process_time_ns = time.process_time_ns
 _real_thread_time = time.thread_time
@@ -200,7 +202,16 @@ METHODS: dict[Any, Any] = {
     _real_date_today: date_today,
 }
 
+
+def _timer_init(
+    self: timeit.Timer, stmt: Any = "pass", setup: Any = "pass", timer: Any = _real_perf_counter, globals: Any = None
+) -> None:
+    """timeit has the real clock among the defaults of its functions."""
+    _real_timer_init(self, stmt, setup, perf_counter if timer is _real_perf_counter else timer, globals)
+
+
 PATCHES: list[tuple[Any, dict[str, Any]]] = [
+    (timeit.Timer, {"__init__": _timer_init}),
     (
         time,
         {
@@ -225,5 +236,5 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
             "ctime": ctime,
             "strftime": strftime,
         },
-    )
+    ),
 ]
