@@ -65,8 +65,8 @@ class _PrintedErrors(_PrintedText):
 
 
 class _Folders:
-    """The folders that pytest makes for tests: an execution has those of the one before, and finds them new. Otherwise a
-    thousand executions would leave a thousand, and files would have other names in each."""
+    """The folders that pytest makes for tests: an execution has those of the one before, and finds them new. Otherwise
+    a thousand executions would leave a thousand, and files would have other names in each."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.factory: Any = getattr(config, "_tmp_path_factory", None)
@@ -319,8 +319,8 @@ def set_up_wider(item: pytest.Function) -> None:
 
 
 def _ended_with_threads(item: pytest.Function) -> bool:
-    """Tear down the fixtures of this test that started threads, which nobody controls: the first execution that asks for
-    them sets them up, and so does each after it."""
+    """Tear down the fixtures of this test that started threads, which nobody controls: the first execution that asks
+    for them sets them up, and so does each after it."""
     own = {id(definition) for some in item._fixtureinfo.name2fixturedefs.values() for definition in some}
     set_up = item.config.stash.get(WIDER, [])
     threaded = [one for one, started in set_up if started and id(one) in own and one.cached_result is not None]

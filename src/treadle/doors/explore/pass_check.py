@@ -39,7 +39,7 @@ Seen = dict[str, list[str]]
 
 
 class PassCheck:
-    """The check of one search. `spent` counts the executions that it judged, `difference` says what it found to be unseen."""
+    """The check of one search. `spent` counts executions it judged, `difference` says what it found to be unseen."""
 
     def __init__(
         self, loom: Loom, kept: Reservoir, executions: int, part: int = 0, wanted: Finding | None = None
