@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from treadle.symbolic.path import Limit, SymbolicPath
 from treadle.symbolic.testcase import CaseObject, TestCase
+from treadle.units.cases import cases_of
 from treadle.units.explore import Session
 from treadle.units.options import UnitOptions
 from treadle.units.target import resolve
@@ -27,6 +29,10 @@ def same(one: Box, two: Box) -> bool:
     one.value = 1
     two.value = 2
     return one.value == 2
+
+def set_both(one: Box, two: Box) -> None:
+    one.value = 1
+    two.value = 2
 """
 
 
@@ -58,3 +64,17 @@ def test_each_aliasing_that_a_path_leaves_open_is_a_case() -> None:
     aliased = [case.arguments["one"] is case.arguments["two"] for case in found]
     assert sorted(aliased) == [False, True]
     assert {case.outcome.value for case in found} == {False, True}
+
+
+def test_aliasings_beyond_a_limit_are_left_for_later_and_taken_up_there() -> None:
+    [target] = resolve("unit_boxes:set_both")
+    session = Session(target, UnitOptions(none=False, heap="solver"))
+    path = SymbolicPath(session.solver())
+    run = session.run_path(path)
+    first = cases_of(target, run, path, session.aliasing_solver, (), 1)
+    assert (len(first.found), first.limit) == (1, Limit.PATHS)
+    assert first.rest is not None
+    rest = cases_of(target, run, path, session.aliasing_solver, (), 9, first.rest)
+    assert (len(rest.found), rest.rest) == (1, None)
+    both = [*first.found, *rest.found]
+    assert sorted(case.arguments["one"] is case.arguments["two"] for case in both) == [False, True]

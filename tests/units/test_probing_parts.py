@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+import datetime
 import random
 import sys
 import time
 import types
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 
 from treadle.units.probing.feedback import places_in
+from treadle.units.probing.frozen import frozen
 from treadle.units.probing.seen import Unseen, outline, value_of
 from treadle.units.probing.world import asking
 
@@ -104,3 +107,18 @@ def test_what_a_stand_in_was_asked_for_is_a_place() -> None:
     assert ".client" in paths
     assert ".client.get.return_value" in paths
     assert ".other" not in paths
+
+
+def test_chance_and_the_hour_are_fixed_where_the_code_looks_them_up() -> None:
+    names: dict[str, Any] = {"random": random, "datetime": datetime.datetime, "time": time}
+    pool: Any = SimpleNamespace(name=lambda cls: {random.Random: "Random"}.get(cls, cls.__name__))
+    ways = list(frozen(["random.randint", "datetime.now", "time.sleep"], names, pool))
+    assert {chain for way in ways for chain, _ in way} == {"random.randint", "datetime"}
+    space = {"Random": random.Random, "datetime": datetime.datetime}
+    for way in ways:
+        for chain, source in way:
+            made: Any = eval(source, dict(space))
+            again: Any = eval(source, dict(space))
+            drawn = [one(1, 6) if chain == "random.randint" else one.now() for one in (made, again)]
+            assert drawn[0] == drawn[1]
+    assert list(frozen(["time.sleep"], names, pool)) == []
