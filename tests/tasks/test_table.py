@@ -74,3 +74,34 @@ def test_a_deadlock_names_what_is_awaited() -> None:
     message = treadle.check(test).findings[0].message
     assert "task test awaits Lock.acquire (test_table.py:" in message
     assert "task consumer awaits Queue.get (test_table.py:" in message
+
+
+def test_without_any_order_the_steps_of_tasks_are_shown() -> None:
+    async def test() -> None:
+        counter = Counter()
+        other = asyncio.create_task(update(counter), name="other")
+        await asyncio.gather(update(counter), other)
+        assert counter.count == 2
+
+    finding = treadle.check(test).findings[0]
+    shown = [(step.strand, step.operation, step.object) for step in finding.steps]
+    assert [step for step in shown if step[1] in ("begins", "goes on after")] == [
+        ("test", "begins", ""),
+        ("other", "begins", ""),
+        ("update", "begins", ""),
+        ("other", "goes on after", "sleep"),
+        ("update", "goes on after", "sleep"),
+        ("test", "goes on after", "gather"),
+    ]
+    assert ["goes", "on", "after", "gather"] in [line[-4:] for line in lines(finding)]
+
+
+def test_a_deadlock_of_tasks_shows_their_steps_and_none_of_their_end() -> None:
+    async def test() -> None:
+        lock = asyncio.Lock()
+        await lock.acquire()
+        await asyncio.sleep(0)
+        await lock.acquire()
+
+    finding = treadle.check(test).findings[0]
+    assert [step.object for step in finding.steps if step.operation == "goes on after"] == ["sleep"]

@@ -40,6 +40,7 @@ _Place = tuple[Any, Any]
 
 _WAITING = frozenset({WAIT, SLEEP, SPIN, GET})
 _NOISE = frozenset({FINISH, YIELD})
+_OF_TASKS = ("begins", "goes on after")  # told, though they are no operations
 
 
 def explain(
@@ -124,10 +125,11 @@ def _what_matters(steps: Sequence[Step], fought_over: set[str]) -> list[_Row]:
     strands = {step.strand for step in steps}
     shared = _shared(steps[first:]) | {(name, None) for name in fought_over}
     # joining a strand tells nothing that the columns do not show
-    told = [step.performed[0] not in _NOISE and step.performed[1] not in strands for step in steps]
+    told = [_tells(step) and step.performed[1] not in strands for step in steps]
     matters = [told[number] and any(place in shared for place in _places(step)) for number, step in enumerate(steps)]
     if not any(matters):
-        matters = [step.performed[0] not in _NOISE for step in steps]
+        matters = [_tells(step) for step in steps]
+    matters = [does or _is_of_task(step) for does, step in zip(matters, steps, strict=True)]
     if any(matters[first:]):
         matters[:first] = [False] * first  # what main sets up before there is anybody else
     keep = _near_switches(steps, matters)
@@ -150,6 +152,15 @@ def _what_matters(steps: Sequence[Step], fought_over: set[str]) -> list[_Row]:
         for number, row in enumerate(rows)
         if row.strand in shown and start <= number <= end and (row.step is not None or row.skipped >= _WORTH_COUNTING)
     ]
+
+
+def _is_of_task(step: Step) -> bool:
+    """Is this a task that begins, or goes on after what it awaited?"""
+    return step.operation in _OF_TASKS
+
+
+def _tells(step: Step) -> bool:
+    return step.performed[0] not in _NOISE or _is_of_task(step)
 
 
 def _first_of_others(steps: Sequence[Step]) -> int:

@@ -19,7 +19,7 @@ from treadle.tasks.choices import OpenChoice, Option
 from treadle.tasks.futures import RECORDED, DrawnTask
 from treadle.tasks.network import Network
 from treadle.tasks.running import RUNNING
-from treadle.tasks.steps import Block, TaskStrand, task_name, task_of
+from treadle.tasks.steps import Block, TaskStrand, described, task_name, task_of
 from treadle.threads.detail import describe, short, stack_of
 from treadle.threads.execution import Execution
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
@@ -59,6 +59,7 @@ class TaskExecution(Execution):
         self.lane_tasks: dict[str, Any] = {}
         self.lane_of: dict[int, str] = {}
         self.story: list[Any] = []  # and with any_order all accesses, also those that are no points
+        self.begun: list[tuple[int, Step]] = []  # without: the steps of tasks, each with how many points came before
         self.called_unsafely = False  # has a thread scheduled something in the loop of another without waking it?
         self.chose_between_steps = False  # has an order of timers been chosen?
         self.blocks: dict[int, Block] = {}  # first event of a step -> that step
@@ -163,13 +164,21 @@ class TaskExecution(Execution):
         loop = RUNNING.get(me)
         task = None if loop is None or loop.running is None else task_of(loop.running)
         if task is not None and me.step is not None:
-            lane = self.lanes.setdefault(task, task_name(task))
-            if lane not in self.lane_tasks:
-                self.lane_tasks[lane] = task
-            elif self.lane_tasks[lane] is not task:
-                lane = self.lanes[task] = f"{lane}#{len(self.lanes)}"
-                self.lane_tasks[lane] = task
-            self.lane_of[id(me.step)] = lane
+            self.lane_of[id(me.step)] = self._lane(task)
+
+    def _lane(self, task: Any) -> str:
+        """The name of the column of a task."""
+        lane = self.lanes.setdefault(task, task_name(task))
+        if self.lane_tasks.setdefault(lane, task) is not task:
+            lane = self.lanes[task] = f"{lane}#{len(self.lanes)}"
+            self.lane_tasks[lane] = task
+        return lane
+
+    def note_step(self, handle: Any) -> None:
+        """A loop goes on with this handle, in an execution that is shown."""
+        task = task_of(handle)
+        if task is not None and self.detail is not None and not self.any_order and not self.ending:
+            self.begun.append((len(self.detail), described(self._lane(task), task)))
 
     def shown(self, steps: list[Step]) -> list[Step]:
         """The steps of an execution as a person sees them: a task is a column of its own."""
@@ -177,11 +186,17 @@ class TaskExecution(Execution):
             return steps
         found = [
             replace(step, strand=self.lane_of.get(id(step), step.strand))
-            for step in (self.story if self.any_order else steps)
+            for step in (self.story if self.any_order else self._with_steps_of_tasks(steps))
             if step.operation == "chooses" or (step.file and not step.object.startswith(_PLUMBING))
         ]
         names = _short_names([step.strand for step in found])
         return [replace(step, strand=names[step.strand], object=_readable(step.object, names)) for step in found]
+
+    def _with_steps_of_tasks(self, steps: list[Step]) -> list[Step]:
+        found = list(steps)
+        for place, step in reversed(self.begun):
+            found.insert(place, step)
+        return found
 
     def saw(self, value: Any, owner: Any = None) -> None:
         super().saw(value, owner)

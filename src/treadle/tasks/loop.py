@@ -484,6 +484,8 @@ class Loop(_Base):  # type: ignore[misc]
     def run_handle(self, handle: Any) -> None:
         self.running = handle
         self.strand.checks = ALL  # between two handles runs the loop's own code
+        if self.execution.detail is not None:
+            self.execution.note_step(handle)
         handle._run()
         self.running = None
         if self.execution.ending:

@@ -11,6 +11,7 @@ A step through code that is not seen conflicts with every other.
 
 from __future__ import annotations
 
+import asyncio.tasks as tasks
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, SyncObject
 
 if TYPE_CHECKING:
     from treadle.tasks.loop import Loop
+
+_Gathering: Any = tasks._GatheringFuture  # type: ignore[attr-defined]
 
 
 def causes(first: int, second: int) -> int:
@@ -90,7 +93,7 @@ class TaskStrand(Strand):
     def wait_for_turn(self) -> None:
         """The next point of this strand is the beginning of a step."""
         if self.detail:
-            self.step = self._describe(self.handle)
+            self.step = described(self.treadle_name, self.task)
         self.pending = self.of_loop.step_of_loop
         self.guard = self.touched = self.turn
         self.waits = STEP
@@ -98,17 +101,18 @@ class TaskStrand(Strand):
     def release(self) -> None:
         self.task = self.handle = self.turn.loop = self.of_loop = None  # type: ignore[assignment]
 
-    def _describe(self, handle: Any) -> Step:
-        coroutine = handle._callback.__self__._coro
-        places = [
-            (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
-            for frame in frames(coroutine)
-            if not is_own(frame.f_code.co_filename)
-        ]
-        file, line, function = places[-1] if places else ("", 0, "")
-        begins = getattr(coroutine, "cr_suspended", True) is False
-        verb, what = ("begins", "") if begins else ("goes on after", awaited(handle._callback.__self__))
-        return Step(self.treadle_name, verb, what, file, line, function, "", tuple(places[::-1]))
+def described(strand: str, task: Any) -> Step:
+    """The next step of a task, for people: it begins, or goes on after what it awaited."""
+    coroutine = task.get_coro()
+    places = [
+        (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
+        for frame in frames(coroutine)
+        if not is_own(frame.f_code.co_filename)
+    ]
+    file, line, function = places[-1] if places else ("", 0, "")
+    begins = getattr(coroutine, "cr_suspended", True) is False
+    verb, what = ("begins", "") if begins else ("goes on after", awaited(task))
+    return Step(strand, verb, what, file, line, function, "", tuple(places[::-1]))
 
 
 def task_of(handle: Any) -> Any:
@@ -126,6 +130,8 @@ def awaited(task: Any) -> str:
     for frame in frames(task.get_coro()):
         if frame.f_globals.get("__name__", "").partition(".")[0] == _ASYNCIO:
             return str(frame.f_code.co_qualname)
+    if isinstance(waiter, _Gathering):
+        return "gather"
     return "a Future" if waiter is None else f"a {type(waiter).__name__}"
 
 
