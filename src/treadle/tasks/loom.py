@@ -129,7 +129,8 @@ class TaskLoom(Loom):
         self.spinning = self.spinning or run.spins
         if not self.threaded and len(run.strands) > 1:
             self.threaded = sum(thread_of(strand) is strand for strand in run.strands) > 1
-        if self.any_order and self.cancel == "never" and self.timeouts == "idle" and run.chose_between_steps:
+        if run.chose_between_steps and strategy.reads_footprints:
+            self.classes_unknown = True
             self.incomplete = "with any_order, timers of one deadline are not run in every order against other steps"
         if self.any_order and run.called_unsafely:
             self.incomplete = (

@@ -81,6 +81,7 @@ class Loom:
         self.executions = 0
         self.atomic: set[str] = set()
         self.incomplete = ""  # why the end of a search is no proof, where the executions themselves show it
+        self.classes_unknown = False  # did executions show that nobody knows which of them are of one class?
         self.bounds: dict[str, int] = {}  # what limits the executions, beyond the strategy's own bounds
         self.assumed: set[str] = set()
         self.in_steps: set[Note] = set()  # calls that are several steps without a GIL

@@ -136,9 +136,11 @@ class ScheduleSearch:
         wanted: Finding | None = None,
         fixed_limit: bool = False,
         fleet: Fleet | None = None,
+        every: Callable[[], Strategy] | None = None,
     ) -> None:
         self.loom = loom
         self.make = make
+        self.every = every  # makes what runs every schedule, for executions whose classes nobody knows
         self.search = make()
         self.target = target
         self.settings = settings
@@ -273,6 +275,10 @@ class ScheduleSearch:
                 self.unseen = self.drawn = str(diverged)  # where the time is over before more is known
                 self.drawn = not_deterministic(loom, diverged)
                 return self._sample()
+            if loom.classes_unknown and self.every is not None:
+                self.make, self.every, loom.incomplete = self.every, None, ""
+                search = self._start_again()
+                continue
             ended_well = run.ended_well
             # more is shared than was known: the search starts again, with points there, unless it only draws
             if run.revealed and not (search.draws_only and ended_well):

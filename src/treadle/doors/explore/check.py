@@ -144,6 +144,7 @@ def check(
             strategy,
             any_order,
             cancel,
+            functools.partial(make, reduced=Dfs),
             operations,
             workforce,
             resume=resume,

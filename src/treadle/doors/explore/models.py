@@ -101,6 +101,7 @@ class SearchSetup:
     strategy: str
     any_order: bool = False
     cancel: str = "never"
+    every: Callable[[], Strategy] | None = None  # makes what runs every schedule, where nobody knows the classes
     operations: int | None = None  # of one execution
     workforce: Workforce = ALONE
     resume: bool = False  # go on with a search that was stopped
@@ -127,6 +128,7 @@ class SearchSetup:
                 self.strategy,
                 fixed_limit=self.operations is not None,
                 fleet=fleet,
+                every=self.every,
             )
             result = campaign.run()
             if fleet is not None:
