@@ -2,7 +2,8 @@
 
 `corpus.json` names packages, releases and a small program for each, `hunt.json` the bugs that Treadle itself found.
 Every program runs under `treadle.check` with the package rewritten, in an environment of its own per release: under
-`free`, and, where it has threads, once more under `gil`. The delays of asyncio programs are choices of the search.
+`free`, and, where it has threads, once more under `gil`. The delays of asyncio programs are choices of the
+search. Where the release that fixed the bug has another one that the program comes to, a later release is run as well.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def package_of(entry: dict[str, Any]) -> str:
 
 
 def run_program(entry: dict[str, Any], release: str, subject: str) -> subprocess.CompletedProcess[str]:
-    """The program of an entry, under a script, in the environment of its "buggy" or "fixed" release."""
+    """The program of an entry, under a script, in the environment of its "buggy", "fixed" or "later" release."""
     of_python = entry["package"] == "stdlib"
     version = entry[f"{release}_version"]
     python = interpreter(version if of_python else entry["python" if release == "buggy" else "fixed_python"])
@@ -133,9 +134,9 @@ def run_program(entry: dict[str, Any], release: str, subject: str) -> subprocess
         )
 
 
-def run_release(entry: dict[str, Any], fixed: bool) -> dict[str, Any]:
-    """The result of an entry's program on the buggy or on the fixed release."""
-    done = run_program(entry, "fixed" if fixed else "buggy", SUBJECT)
+def run_release(entry: dict[str, Any], release: str) -> dict[str, Any]:
+    """The result of an entry's program on its "buggy", "fixed" or "later" release."""
+    done = run_program(entry, release, SUBJECT)
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         return {"verdict": "ERROR", "reason": lines[-1] if lines else f"exit code {done.returncode}"}
@@ -153,11 +154,12 @@ def judge(found: bool, fixed: bool, answer: dict[str, Any]) -> str:
 
 
 def run_entry(entry: dict[str, Any], rows: Rows) -> None:
-    has_fix = bool(entry["fixed_clean"])
-    for fixed in (False, True) if has_fix else (False,):
-        row = {"id": entry["id"], "release": entry["fixed_version" if fixed else "buggy_version"], "fixed": fixed}
+    releases = ["buggy", *(["fixed"] if entry["fixed_clean"] else []), *(["later"] if "later_version" in entry else [])]
+    for release in releases:
+        fixed = release != "buggy"
+        row = {"id": entry["id"], "release": entry[f"{release}_version"], "fixed": fixed}
         try:
-            answer = run_release(entry, fixed)
+            answer = run_release(entry, release)
         except NotInstalled as missing:
             rows.add(**row, outcome="not installed", detail=str(missing))
             continue

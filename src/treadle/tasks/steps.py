@@ -101,6 +101,7 @@ class TaskStrand(Strand):
     def release(self) -> None:
         self.task = self.handle = self.turn.loop = self.of_loop = None  # type: ignore[assignment]
 
+
 def described(strand: str, task: Any) -> Step:
     """The next step of a task, for people: it begins, or goes on after what it awaited."""
     coroutine = task.get_coro()
