@@ -193,10 +193,12 @@ class TaskExecution(Execution):
         return [replace(step, strand=names[step.strand], object=_readable(step.object, names)) for step in found]
 
     def _with_steps_of_tasks(self, steps: list[Step]) -> list[Step]:
-        found = list(steps)
-        for place, step in reversed(self.begun):
-            found.insert(place, step)
-        return found
+        found: list[Step] = []
+        told = 0
+        for place, step in self.begun:
+            found += [*steps[told:place], step]
+            told = place
+        return found + steps[told:]
 
     def saw(self, value: Any, owner: Any = None) -> None:
         super().saw(value, owner)
