@@ -45,6 +45,9 @@ PATHS = {
     "asked_too_much": 1,
     "names_of_parameters": 1,  # which are those of what stands for dict
     "texts_of_heirs": 1,
+    "caused": 2,
+    "spread_in_a_set": 10,
+    "Notes.first": 2,
     "Ledger.size": 2,  # the constructor fills what it is given: one without rows has its field set
     "sized": 3,  # a Narrow; a Wide and None, which super refuses in two ways
 }

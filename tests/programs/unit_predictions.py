@@ -426,3 +426,27 @@ class Ledger:
 
     def size(self) -> int:
         return 0 if len(self.rows) == 0 else len(self.rows)
+
+
+def caused(n: int) -> str:
+    try:
+        raise ValueError("inner") from (KeyError("outer") if n > 0 else None)
+    except ValueError as error:
+        return repr(error.__cause__)
+
+
+def spread_in_a_set(xs: list[int]) -> int:
+    return len({*xs})
+
+
+class Named:
+    def put(self, name: str, value: int) -> None:
+        object.__setattr__(self, name, value)
+
+
+class Notes:
+    def __init__(self, lines=None) -> None:
+        self.lines = lines if lines is not None else [""]
+
+    def first(self) -> str:
+        return self.lines[0] if self.lines else "none"

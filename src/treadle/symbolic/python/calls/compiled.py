@@ -167,10 +167,10 @@ def _object_method(vm: VM, owner: type, name: str, obj: InstanceObj, args: list[
             raise vm.mimic(own)
         return None
     if name == "__setattr__":
-        attributes.plain_set(vm, obj, args[0], args[1])
+        attributes.plain_set(vm, obj, functions.attribute_name(vm, args[0]), args[1])
         return None
     if name == "__getattribute__":
-        return vm.attribute(obj, args[0])
+        return vm.attribute(obj, functions.attribute_name(vm, args[0]))
     if name == "__eq__":
         return True if obj is vm.force(args[0]) else NotImplemented
     if name == "__ne__":

@@ -233,7 +233,7 @@ def _weak(vm: VM, *args: PyValue, **named: Any) -> PyValue:
 # --- attributes ----------------------------------------------------------------------------------------------
 
 
-def _attribute_name(vm: VM, name: PyValue) -> str:
+def attribute_name(vm: VM, name: PyValue) -> str:
     name = vm.force(name)
     if isinstance(name, Expr):
         raise CannotFollow("an attribute with an unknown name")
@@ -244,7 +244,7 @@ def _attribute_name(vm: VM, name: PyValue) -> str:
 
 @stands_for(getattr)
 def _getattr(vm: VM, obj: PyValue, name: PyValue, default: PyValue = MISSING) -> PyValue:
-    name = _attribute_name(vm, name)
+    name = attribute_name(vm, name)
     try:
         return vm.attribute(obj, name)
     except Raised as raised:
@@ -261,7 +261,7 @@ def _hasattr(vm: VM, obj: PyValue, name: PyValue) -> bool:
 
 @stands_for(setattr)
 def _setattr(vm: VM, obj: PyValue, name: PyValue, value: PyValue) -> None:
-    vm.set_attribute(obj, _attribute_name(vm, name), value)
+    vm.set_attribute(obj, attribute_name(vm, name), value)
 
 
 @stands_for(vars)

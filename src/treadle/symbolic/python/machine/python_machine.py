@@ -183,7 +183,8 @@ class PythonMachine(VM):
             items: list[PyValue] = []
             for a in step.args:
                 if isinstance(a, tuple):
-                    items.extend(self._starred(None, self.operand(frame, a[1])))
+                    value = self.operand(frame, a[1])
+                    items.extend(self.spread(value) if kind == "set" else self._starred(None, value))
                 else:
                     items.append(self.operand(frame, a))
             if kind == "tuple":

@@ -206,12 +206,20 @@ class VM(IrMachine):
         if isinstance(value, type) and issubclass(value, BaseException):
             value = self.call(value)
         if isinstance(value, BaseException):
-            return self.host_error(value).value
+            value = self.host_error(value).value
         if isinstance(value, InstanceObj) and issubclass(value.cls, BaseException):
+            if cause is not None:
+                value.fields["__cause__"] = self._cause(cause)
             return value
         if value is None:
             raise self.error(RuntimeError, "No active exception to reraise")
         raise self.error(TypeError, "exceptions must derive from BaseException")
+
+    def _cause(self, cause: PyValue) -> PyValue:
+        try:
+            return self.exception(cause, None) if self.force(cause) is not None else None
+        except Raised:
+            raise self.error(TypeError, "exception causes must derive from BaseException") from None
 
     def unbound(self, frame: Frame, name: str) -> Raised:
         shown = name.partition(".")[0]

@@ -256,6 +256,13 @@ def _value_type(value: ast.expr | None, function: types.FunctionType, base: type
         signature = inspect.signature(function)
         if value.id in signature.parameters:
             return _parameter(function, value.id, signature.parameters[value.id])
+    # `given or []`, `given if given is not None else []`: what is missing is replaced
+    parts = [value.body, value.orelse] if isinstance(value, ast.IfExp) else []
+    parts = value.values if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or) else parts
+    kinds = [kind for part in parts if (kind := _value_type(part, function, base)) is not None]
+    if kinds:
+        real = [kind for one in kinds for kind in t.options(one) if kind != t.NONE]
+        return t.union(*real, *([t.NONE] if t.NONE in kinds else []))
     return literal_type(value, function.__globals__)
 
 
