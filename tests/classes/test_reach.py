@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.classes.drive import campaign, kinds, subject
+from tests.classes.drive import always, campaign, kinds, subject
+from treadle.classes.calls import MethodCall
+from treadle.classes.interleavings import InterleavingExplorer
 from treadle.classes.pools import Pools, heirs
 from treadle.classes.result import Options
-from treadle.classes.stage import Stage
+from treadle.classes.stage import Stage, Test
 from treadle.classes.subject import find_class
 from treadle.classes.ways import factories
 from treadle.core.verdict import Verdict
@@ -159,3 +161,14 @@ def test_a_module_may_make_temporary_files_when_it_is_imported(tmp_path: Path, m
     (tmp_path / "makes_a_folder.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     assert find_class("makes_a_folder:").__name__ == "makes_a_folder"
+
+
+def test_a_thread_that_only_polls_keeps_nothing_from_being_compared_nor_does_a_call_that_waits_for_it() -> None:
+    calls = {name: MethodCall(name, f"{{sout}}.{name}()") for name in ("schedule", "start", "finish")}
+    alive = MethodCall("alive", "sorted(one.is_alive() for one in {sout}.feeders)")
+    root = MethodCall("Watcher", "Watcher(Feeder)", needs=("from class_polling import Feeder, Watcher",))
+    test = Test(root, (), ((calls["schedule"],), (calls["start"],)), (alive,), (calls["finish"],))
+    with Stage(subject("class_polling:Watcher")) as stage:
+        explored = InterleavingExplorer(stage).explore(test, 60, always)
+    assert [witness.violation.where for witness in explored.witnesses] == [("observed", 0, 0)]
+    assert explored.test.later == ()

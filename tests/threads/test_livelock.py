@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import treadle
 from treadle.core.result import Verdict
@@ -103,3 +104,25 @@ def test_a_loop_that_gives_up_may_do_so_before_the_others_had_a_turn() -> None:
         treadle.parallel(wait, raise_flag)
 
     assert treadle.check(run, strategy="dpor").failed
+
+
+def test_time_passes_beside_a_strand_that_only_asks_again_and_again() -> None:
+    def run() -> None:
+        flag = Flag()
+        asked = threading.Event()
+
+        def goes_on() -> bool:
+            asked.is_set()
+            return not flag.up
+
+        def poll() -> None:
+            while goes_on():
+                goes_on()
+
+        def sleep_and_stop() -> None:
+            time.sleep(1)
+            flag.up = True
+
+        treadle.parallel(poll, sleep_and_stop)
+
+    assert treadle.check(run, executions=5).reason == "the budget of 5 executions is used up: not a pass"

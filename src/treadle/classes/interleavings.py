@@ -39,6 +39,8 @@ _TURN_OF_BACKGROUND = 0.4
 _MOST_OF_OWN = 200
 # An execution that is so many times as long as the calls are alone goes round in a loop.
 _LOOPS = 3
+# More operations than an execution has.
+_ALL = 1_000_000
 
 
 class CallOrders(Strategy):
@@ -397,8 +399,8 @@ class InterleavingExplorer:
     ) -> Explored:
         """Run a test under its schedules until it fails, with this effect if one is given, and so many executions more:
         a race has more than one effect."""
+        test, orders = self._lookable(test)
         result = Explored(test)
-        orders = self.orders(test)
         if not orders:
             result.unstable = "the calls have too many orders"
             return result
@@ -436,6 +438,20 @@ class InterleavingExplorer:
             result.unstable = "one after the other, they go on for longer than an execution may"
             result.exhausted = False
         return result
+
+    def _lookable(self, test: Test) -> tuple[Test, list[Outcome] | None]:
+        """A test without what looks at the object afterwards and, after some order of its calls, never comes back: that
+        says nothing about others, and would keep them from being compared. And the outcomes of its orders."""
+        while True:
+            orders = self.orders(test)
+            endless = {order.looking for order in orders or () if order.late}
+            left = test.but(
+                omega=tuple(call for call in test.omega if call not in endless),
+                later=tuple(call for call in test.later if call not in endless),
+            )
+            if left == test:
+                return test, orders
+            test = left
 
     def _settle(self, result: Explored, orders: list[Outcome]) -> tuple[list[Outcome], bool]:
         """All that the calls may do one after the other, and whether results and states can be compared: not where they
@@ -475,6 +491,8 @@ class InterleavingExplorer:
             result.covered += drive.reached
             if outcome is not None:
                 yield outcome, run
+        if self.stage.background and not self.stage.gil:
+            yield from self._switched_once(test, result, (len(first), len(second)), may_go_on)
         if test.cancels:
             yield from self._cancelled(test, result, most, may_go_on)
             return
@@ -506,6 +524,20 @@ class InterleavingExplorer:
             if len(run.trace) > usual and not looked:
                 looked = True
                 yield from self._fair(test, result)
+
+    def _switched_once(
+        self, test: Test, result: Explored, lengths: tuple[int, int], may_go_on: Callable[[], bool]
+    ) -> Iterator[tuple[Outcome, Execution]]:
+        """The calls of one thread in the middle of those of the other, at each place there is: where an object has
+        threads of its own, the search that follows is soon busy with what these do when the calls have ended."""
+        for thread, length in enumerate(lengths):
+            for until in range(1, length):
+                if not may_go_on():
+                    return
+                outcome, run = self.stage.run_test(test, Drive(self.stage, [(thread, until), (1 - thread, _ALL)]))
+                result.executions += 1
+                if outcome is not None:
+                    yield outcome, run
 
     def _cancelled(
         self, test: Test, result: Explored, most: int, may_go_on: Callable[[], bool]

@@ -65,6 +65,7 @@ class Outcome:
     background: bool = False  # does the object have threads of its own?
     offline: bool = False  # has a call met a network that is not there?
     late: bool = False  # did it get stuck only when somebody looked at the object afterwards?
+    looking: Hashable = None  # by which call
     crashed: tuple[str, ...] = ()  # exceptions in threads of the class's own
     texts: dict[tuple[str, int, int], str] = field(default_factory=dict)  # values as a person reads them
     values: dict[tuple[str, int, int], Any] = field(default_factory=dict)  # as source, None where they have none

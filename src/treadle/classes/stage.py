@@ -341,6 +341,7 @@ class Stage:
         self.sout: Any = None
         self.together = False  # have both threads been started?
         self.passing = ""  # the strand that lets time pass
+        self.looking: MethodCall | None = None  # the call by which the object is looked at afterwards
         self.background = False
         run = self._execute(strategy, detail)
         if run.stop_reason in ("blocked", "unfit") or run.revealed:
@@ -381,6 +382,7 @@ class Stage:
             outcome = Outcome(threads, ending=ending)
             done = all(len(r) == len(calls) for r, calls in zip(self.results, self.test.threads, strict=True))  # type: ignore[union-attr]
             outcome.late = done and bool(ending)
+            outcome.looking = self.looking
         outcome.ending = ending
         outcome.background = self.background
         outcome.offline = bool(self.refused)
@@ -485,12 +487,14 @@ class Stage:
         seen: list[Happened] = []
         looked: list[tuple[str, Any]] = []
         for call in test.omega:
+            self.looking = call
             ready = self.ready(call)
             looked.append(self._invoke(ready, sout, ready.make(sout)))
             seen.append(self._settle(looked[-1], sout))
         same = same_objects(self._handed_out(test) + [v if how == "returned" else None for how, v in looked])
         failures: list[Happened] = []
         for call in test.later:
+            self.looking = call
             ready = self.ready(call)
             how, value = self._invoke(ready, sout, ready.make(sout))
             failures.append(raised(value) if how == "raised" else returned(None))

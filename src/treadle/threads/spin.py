@@ -25,6 +25,8 @@ _LONGEST_PAUSE = 3600.0
 # So many reads in a row of at most so few different things by one strand are taken for a loop that waits.
 SAME_READS = 64
 _FEW = 4
+# A strand that has gone round so often, each time with so many reads, does not stop by itself before time passes.
+_ROUNDS = 4
 
 
 class Change(SyncObject):
@@ -73,28 +75,39 @@ def operations_since(strand: Strand, start: int) -> list[tuple[int, Operation]]:
 
 
 def seems_to_wait(run: Execution) -> bool:
-    """A strand that has read the same few things again and again, with nobody in between, is probably waiting for them
-    to change in a loop that the rewriter did not recognise: it goes on when they have, or nobody else can."""
-    last = run.trace[-SAME_READS:]
-    index = last[-1][0]
+    """A strand that has read the same few things again and again, while nobody changed anything, is probably waiting
+    for them to change in a loop that the rewriter did not recognise: it goes on when they have, or nobody else can."""
+    index = run.trace[-1][0]
     strand = run.by_index[index]
     if strand.loop is not None or strand.finished:
         return False
-    if not all(one == index and only_reads(op) for one, op in last) or len({op for _, op in last}) > _FEW:
+    last = run.trace[-SAME_READS * len(run.live) :]  # others may go round as well
+    mine = [op for one, op in last if one == index]
+    if not all(map(only_reads, mine)):
+        strand.rounds = 0
         return False
-    strand.loop = Change(strand, operations_since(strand, run.step - SAME_READS))
+    if len(mine) < SAME_READS or len(set(mine)) > _FEW or not all(only_reads(op) for _, op in last):
+        return False
+    strand.loop = Change(strand, operations_since(strand, run.step - len(last)))
     return True
 
 
 def may_go_round(run: Execution, strand: Strand) -> bool:
-    """May a strand that only reads the same again go on? When that changed, or when nobody else can go on."""
+    """May a strand that only reads the same again go on? When that changed, or when nobody else can go on: until it has
+    done so for long, if somebody sleeps; then it is time that passes."""
     assert strand.loop is not None
-    if strand.loop.ready(0, strand) or not any(
-        other.loop is None and run.is_ready(other) for other in run.live if other is not strand
-    ):
-        strand.loop = None
-        return True
-    return False
+    others = [other for other in run.live if other is not strand]
+    if strand.loop.ready(0, strand):
+        strand.rounds = 0
+    elif any(other.loop is None and run.is_ready(other) for other in others):
+        return False
+    elif strand.rounds < _ROUNDS or strand.went_round < run.clock.now or all(one.deadline is None for one in others):
+        strand.rounds += 1
+    else:
+        return False
+    strand.went_round = run.clock.now
+    strand.loop = None
+    return True
 
 
 def spin_start() -> None:

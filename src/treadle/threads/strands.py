@@ -133,6 +133,7 @@ class Strand(SyncObject):
         "place",
         "private_writes",
         "read_clock",
+        "rounds",
         "run",
         "spin_from",
         "spin_pause",
@@ -144,6 +145,7 @@ class Strand(SyncObject):
         "timed_out",
         "touched",
         "waits",
+        "went_round",
         "worker",
     )
     greenlet: greenlet
@@ -184,6 +186,8 @@ class Strand(SyncObject):
         self.spin_place: tuple[int, int] | None = None  # frame and line of the loop
         self.spin_writes = 0  # private writes when the iteration began
         self.loop: SyncObject | None = None  # what a strand waits for that seems to go round in a loop that only reads
+        self.rounds = 0  # how often it has gone round there since anything was changed
+        self.went_round = 0.0  # when it last did
         self.checks = ALL  # the versions that could have switched since the last point; kept by marked code only
         self.if_waited = 0  # those that could have as well if it waited for the lock that it took
         self.arrival = ARRIVED
