@@ -47,7 +47,7 @@ def test_a_fault_by_cancellation_says_who_is_cancelled() -> None:
     assert fault.witness.test.cancels
     assert fault.explanation.endswith("T2 is cancelled at class_coroutines.py:70")
     assert fault.trail is not None
-    assert fault.trail.settings["cancel"] == "at-await"
+    assert fault.trail.settings["cancel"] == "at-await-in-test"
 
 
 @pytest.mark.slow
@@ -79,12 +79,12 @@ def test_a_fault_whose_steps_have_more_accesses_when_they_are_told_is_not_lost()
     assert result.notes == []
 
 
-def _explored(name: str, *calls: MethodCall) -> list[tuple[str, bool]]:
+def _explored(name: str, *calls: MethodCall, omega: MethodCall | None = None) -> list[tuple[str, bool]]:
     """What is wrong with two calls of a class, and whether one of them was cancelled."""
     lines = (f"from class_coroutines import {name}",)
     root = MethodCall("constructor", f"{name}()", needs=lines)
     with stage_of(subject(f"class_coroutines:{name}")) as stage:
-        test = Test(root, (), tuple((call,) for call in calls), omega=(_GET,))
+        test = Test(root, (), tuple((call,) for call in calls), omega=(omega or _GET,))
         explored = InterleavingExplorer(stage).explore(test, 200, always)
     return [(one.violation.kind, one.test.cancels) for one in explored.witnesses]
 
@@ -105,3 +105,8 @@ def test_what_a_call_sees_while_another_waits_for_a_task_of_the_object_is_no_fau
 def test_a_task_that_is_none_of_the_calls_is_not_cancelled() -> None:
     """The last look at the object has a task of its own, which ends in no other way."""
     assert _explored("Fetching", _FETCHING, _FETCHING) == []
+
+
+def test_a_time_limit_that_none_of_the_calls_set_does_not_run_out() -> None:
+    limited = MethodCall("get", "await __import__('asyncio').wait_for({sout}.get('a'), 5)")
+    assert _explored("Fetching", _FETCHING, _FETCHING, omega=limited) == []

@@ -24,6 +24,7 @@ from treadle.classes.stage import Stage, Work
 from treadle.classes.subject import Subject
 from treadle.core.result import Step
 from treadle.search.strategy import Strategy
+from treadle.tasks.environment import IN_TEST
 from treadle.tasks.loom import TaskLoom
 from treadle.threads.execution import Execution
 from treadle.threads.loom import Loom
@@ -48,7 +49,7 @@ class TaskStage(Stage):
         loom = cast(TaskLoom, self.loom)
         loom.any_order = self.test is not None
         loom.shared = self._public if loom.any_order else None
-        loom.cancel = "at-await" if self.test is not None and self.test.cancels else "never"
+        loom.cancel = IN_TEST if self.test is not None and self.test.cancels else "never"
         return super()._execute(strategy, detail)
 
     def _play(self) -> None:
@@ -120,11 +121,6 @@ class TaskStage(Stage):
             for step in cast(Any, run).story
             if step.strand in columns and step.file
         ]
-
-    def cancels_no_call(self, run: Execution) -> bool:
-        """A task of the object's own is its own business: nobody else can cancel it."""
-        cancelled = cast(Any, run).cancelled
-        return cancelled is not None and cancelled.treadle_strand.treadle_name not in self.strand_names
 
     def told_besides(self, run: Execution) -> str:
         """Who is cancelled, and where it stands then."""

@@ -553,7 +553,7 @@ class InterleavingExplorer:
             search.end(run)
             count += 1
             result.executions += 1
-            if outcome is not None and not self.stage.cancels_no_call(run):
+            if outcome is not None:
                 yield outcome, run
 
     def _search(self) -> _Search | _StepSearch:

@@ -363,10 +363,6 @@ class Stage:
         """What the threads of a test did in an execution that recorded its details, access by access."""
         return [step for step in run.detail or () if step.strand in self.strand_names]
 
-    def cancels_no_call(self, run: Execution) -> bool:
-        """Was a task cancelled that is none of the calls, where calls are tasks?"""
-        return False
-
     def told_besides(self, run: Execution) -> str:
         """What else happened in an execution that recorded its details: a line for a person."""
         return ""

@@ -5,7 +5,7 @@ Each is a choice (see `choices`), so that it is explored, shrunk and replayed li
 - timers that `call_at` set for one deadline may fire in any order; others in the order of (deadline, creation);
 - with timeouts="any" a timer may strike at any iteration, unless one that was set earlier and for no longer is pending;
 - with cancel="at-await" one task that is suspended may be cancelled, or one `asyncio.timeout` or `wait_for` may run
-  out, between any two steps, once per execution.
+  out, between any two steps, once per execution; with cancel="at-await-in-test" only a task of the test's own.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from treadle.threads.primitives.inside import here
 
 if TYPE_CHECKING:
     from treadle.tasks.loop import Loop
+
+# The value of `cancel` with which nothing is cancelled but what the test itself has started.
+IN_TEST = "at-await-in-test"
 
 _TIMEOUTS: tuple[Any, ...] = (timeouts.Timeout._on_timeout, tasks._release_waiter)  # type: ignore[attr-defined]
 
@@ -74,12 +77,16 @@ def strike(loop: Loop, must: bool = False) -> None:
 
 
 def cancel_one(loop: Loop) -> None:
-    """cancel="at-await": a suspended task is cancelled, or a timeout runs out, or nothing happens."""
+    """A suspended task is cancelled, or a timeout runs out, or nothing happens; where only tasks of the test's own are
+    cancelled, those whose coroutines are written in its file."""
     run, strand = loop.execution, here()
     if run.cancellations or strand is None or run.ending:
         return
     victims = [task for task in loop.pending_tasks() if task is not loop.main and _is_suspended(task)]
     running_out = [timer for _, _, timer in loop.timers if is_timeout(timer._callback) and not timer._cancelled]
+    if run.cancel == IN_TEST:
+        victims = [task for task in victims if task.get_coro().cr_code.co_filename == run.test_file]
+        running_out = []
     if not victims and not running_out:
         return
     texts = [f"{loop.name_of(task)} is cancelled" for task in victims]
@@ -89,8 +96,7 @@ def cancel_one(loop: Loop) -> None:
         return
     run.cancellations += 1
     if taken <= len(victims):
-        run.cancelled = victims[taken - 1]
-        run.cancelled.cancel()
+        victims[taken - 1].cancel()
     else:
         loop.fire(running_out[taken - 1 - len(victims)])
 

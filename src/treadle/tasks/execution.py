@@ -35,6 +35,7 @@ class TaskExecution(Execution):
     any_order = False
     public: set[str] | None = None  # with any_order: what several threads touch; the rest is seen in footprints only
     cancel = "never"
+    test_file = ""  # where the test is written
     only_steps = False  # with any_order: one thread, and nobody asks what its steps do
     only_draws = False  # and which they were: `drawing`
 
@@ -47,7 +48,6 @@ class TaskExecution(Execution):
         self.blocking: dict[str, float] = {}  # place -> seconds that a loop was kept from running
         self.replaced: set[str] = set()  # loops and policies that the program asked for
         self.cancellations = 0  # how often the search has cancelled a task
-        self.cancelled: Any = None  # the task
         self.owners: dict[Any, Strand] = {}  # with any_order: name -> the thread that touched it first
         self.scheduled = itertools.count()  # numbers steps in the order in which asyncio would run them
         self.spins = False  # is there a loop that waits, which only its accesses tell?

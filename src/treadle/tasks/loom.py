@@ -17,6 +17,7 @@ from typing import Any, cast
 from treadle.core.errors import Unsupported, UsageError
 from treadle.search.random_walk import DrawnAgain
 from treadle.search.strategy import Strategy
+from treadle.tasks.environment import IN_TEST
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.futures import IN_C
 from treadle.tasks.patches import controlled
@@ -45,12 +46,14 @@ class TaskLoom(Loom):
         cancel: str = "never",
         **options: Any,
     ) -> None:
-        if cancel not in ("never", "at-await"):
+        if cancel not in ("never", "at-await", IN_TEST):
             raise UsageError(f"cancel must be 'never' or 'at-await', not {cancel!r}")
         super().__init__(as_function(test), source=test if source is None else source, **options)
         self.any_order = any_order
         self.coasts = not any_order  # where each step of a task is one of the search, all is looked at
         self.cancel = cancel
+        written = [one for one in (source, inspect.unwrap(test)) if hasattr(one, "__code__")]
+        self.test_file = written[0].__code__.co_filename if written else ""
         if cancel != "never":
             self.bounds["cancellations"] = 1
         self.looped = False  # has an execution made an event loop?
@@ -100,6 +103,7 @@ class TaskLoom(Loom):
             arguments = (*arguments[:_SHARED], None, *arguments[_SHARED + 1 :])
         run = TaskExecution(*arguments)
         run.any_order, run.public, run.cancel = self.any_order, self.shared, self.cancel
+        run.test_file = self.test_file
         run.only_steps = only_steps
         run.only_draws = only_steps and self._may_only_draw(picker)
         return run

@@ -81,14 +81,19 @@ def seems_to_wait(run: Execution) -> bool:
     strand = run.by_index[index]
     if strand.loop is not None or strand.finished:
         return False
-    last = run.trace[-SAME_READS * len(run.live) :]  # others may go round as well
-    mine = [op for one, op in last if one == index]
-    if not all(map(only_reads, mine)):
-        strand.rounds = 0
+    mine: list[Operation] = []
+    start = run.step
+    while len(mine) < SAME_READS and start > run.step - SAME_READS * len(run.live):  # others may go round as well
+        start -= 1
+        who, op = run.trace[start]
+        if not only_reads(op):
+            strand.rounds = 0 if who == index else strand.rounds
+            return False
+        if who == index:
+            mine.append(op)
+    if len(mine) < SAME_READS or len(set(mine)) > _FEW:
         return False
-    if len(mine) < SAME_READS or len(set(mine)) > _FEW or not all(only_reads(op) for _, op in last):
-        return False
-    strand.loop = Change(strand, operations_since(strand, run.step - len(last)))
+    strand.loop = Change(strand, operations_since(strand, start))
     return True
 
 

@@ -25,6 +25,7 @@ from treadle.report.explanation import clash, explain
 from treadle.search.replay import FollowSteps, strand_runs
 from treadle.search.shrink import shrink_schedule
 from treadle.search.strategy import ExecutionSeen, StrandSeen
+from treadle.tasks.environment import IN_TEST
 from treadle.threads.execution import Execution
 from treadle.threads.possible_switches import versions_that_can
 
@@ -55,7 +56,7 @@ def confirm(stage: Stage, explorer: InterleavingExplorer, witness: Witness) -> F
     if stage.loom.seed:
         settings["seed"] = stage.loom.seed
     if stage.subject.in_tasks:
-        settings |= tasks_settings(True, "at-await" if test.cancels else "never")
+        settings |= tasks_settings(True, IN_TEST if test.cancels else "never")
     choices = (*_calls(test), *strand_runs(run, follow))
     fault.trail = Trail(stage.subject.target, choices, "class", settings, kind=fault.kind, message=fault.message)
     traces = [[op for i, op in run.trace if i == run.indexes[name]] for name in names]

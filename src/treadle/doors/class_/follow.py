@@ -33,7 +33,7 @@ def follow(
     cancel: str = "never",
 ) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
     """Run a test under a recorded schedule, then under others if that one passes; with `any_order` the steps of its
-    tasks in all orders, with `cancel="at-await"` also cancelled."""
+    tasks in all orders, with `cancel="at-await-in-test"` also cancelled."""
     bounds: dict[str, Any] = tasks_settings(any_order, cancel) if any_order else {"preemptions": PREEMPTIONS}
     if trail:
         Trail.parse(trail)

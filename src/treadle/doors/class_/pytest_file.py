@@ -12,6 +12,7 @@ from treadle.core.errors import UsageError
 from treadle.doors.class_.test_source import FaultTest, snake_case
 from treadle.observe.parameters import IMPORT_FIRST
 from treadle.report.pytest_file import PytestFile, module_folder
+from treadle.tasks.environment import IN_TEST
 
 # Where the tests of warnings go: pytest does not collect there by itself.
 WARNINGS = Path(".treadle") / "warnings"
@@ -79,7 +80,7 @@ def class_file(
 
 def _decorated(test: FaultTest, trail: str, keep_green: bool) -> str:
     how = ", any_order=True" if test.in_tasks else ""
-    how += ', cancel="at-await"' if test.fault.witness.test.cancels else ""
+    how += f', cancel="{IN_TEST}"' if test.fault.witness.test.cancels else ""
     marks = [f"@treadle.follow({_wrapped(trail)}, instrument=INSTRUMENT{how})"]
     if keep_green:
         reason = f"not thread-safe: {test.fault.message.partition(': ')[0]}"
