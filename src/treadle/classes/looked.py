@@ -10,6 +10,7 @@ class attribute or a thread of the object's own, and the object is looked at ane
 
 from __future__ import annotations
 
+import itertools
 import sys
 import types
 import weakref
@@ -87,7 +88,7 @@ def _alive(execution: Execution, wanted: set[str]) -> dict[str, list[Any]]:
     """The objects of these names that somebody can still reach."""
     found: dict[str, list[Any]] = {}
     names = execution.names
-    for kept in execution.keep:
+    for kept in itertools.chain(execution.references, execution.keep):
         value = kept() if type(kept) is weakref.ref else kept
         named = names.get(id(value))
         if named is not None and named.name in wanted:

@@ -23,7 +23,8 @@ def watching(strand: Strand, called: Callable[..., Any], /, *args: Any, **kwargs
     """Do the call, and note what it calls back."""
     if sys.getprofile() is not None:  # somebody else's
         return called(*args, **kwargs)
-    here, itself = sys._getframe(), getattr(called, "__code__", None)  # of a model of Python code, such as Path.open
+    here: FrameType | None = sys._getframe()
+    itself = getattr(called, "__code__", None)  # of a model of Python code, such as Path.open
 
     def note(frame: FrameType, event: str, arg: object) -> None:
         if event != "call" or frame.f_back is not here or frame.f_code is itself:
@@ -37,6 +38,7 @@ def watching(strand: Strand, called: Callable[..., Any], /, *args: Any, **kwargs
         return called(*args, **kwargs)
     finally:
         sys.setprofile(None)
+        here = None  # or what the call was given would live on, in a cycle of its frame
 
 
 def _module(frame: FrameType) -> str:

@@ -26,7 +26,7 @@ from treadle.threads.detail import describe, place_of, short, stack_of, waiting
 from treadle.threads.diverged import Diverged
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.joined_steps import arrives, goes_on, note_waits, note_writes, settle, was_as_planned
-from treadle.threads.lives import EVERY, LIVES, may_end_one
+from treadle.threads.lives import EVERY, FINALISERS, LIVES, let_go, may_end_one
 from treadle.threads.names import Named
 from treadle.threads.real_waits import becomes_ready, name_of, not_controlled, note_lost, waited_really
 from treadle.threads.spin import SAME_READS, may_go_round, seems_to_wait
@@ -109,6 +109,7 @@ class Execution:
         "in_steps",
         "indexes",
         "keep",
+        "lets_go",
         "limit",
         "live",
         "lives",
@@ -124,6 +125,7 @@ class Execution:
         "planned",
         "pool",
         "rebound",
+        "references",
         "revealed",
         "running_foreground",
         "seen",
@@ -190,7 +192,10 @@ class Execution:
         self.ends_are_points = shared is None or ENDS in shared
         self.watched: dict[int, Any] = {}  # objects that weak references gave: `lives`
         self.revealed = False  # has this execution shown an object to be shared that was not known to be?
-        self.keep: list[Any] = []
+        self.keep: list[
+            Any
+        ] = []  # what was met, so that no address is used again; by weak references where that can be
+        self.references: list[Any] = []
         self.attributes_of: dict[int, type] = {}  # dictionaries of attributes that were handed out, and of what
         self.values = False
         self.looks_are_points = 0  # of these versions
@@ -271,6 +276,7 @@ class Execution:
             sys.unraisablehook = usual
         STATE.strand = None  # what dies with the execution may have finalisers: they run outside
         self.names.clear()
+        self.references.clear()
         self.keep.clear()
         self.attributes_of.clear()
 
@@ -336,6 +342,8 @@ class Execution:
         """Choose who goes next; return when it is me. My operation is in `me.pending`."""
         if STATE.coasting and me.touched is None:
             return
+        if self.lets_go and not self.ending:
+            let_go(self, me)
         if me.held:
             me.pending = with_held(me.pending, me.held)
         if self.lives:
@@ -566,6 +574,7 @@ class Execution:
         """What earlier executions bound anew."""
         self.rebound = names
         self.lives = LIVES in names or EVERY in names
+        self.lets_go = self.lives or FINALISERS in names
 
     def rebind(self, name: str) -> None:
         """A name is bound anew that is taken for code or a constant until then: reading it is an operation, too."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from treadle.core.operation import FINISH
 from treadle.threads.carriers import GreenletExit, begin, getcurrent, greenlet, is_abandoned
+from treadle.threads.lives import let_go
 from treadle.threads.strands import Strand, StrandEnd
 
 
@@ -28,6 +29,8 @@ class Worker:
             try:
                 begin(self.greenlet, strand.run)
                 execution = strand.execution
+                if execution.lets_go and not execution.ending:
+                    let_go(execution, strand)
                 if execution.ends_are_points and not execution.ending:
                     strand.pending = (FINISH, strand.treadle_name, None)
                     strand.touched = strand

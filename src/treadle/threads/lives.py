@@ -1,4 +1,4 @@
-"""Which objects are alive: what weak references tell, and which steps may change it.
+"""Which objects are alive: what weak references tell, which steps may change it, and that what is gone is gone.
 
 Asking is an operation that reads `LIVES`. An object that is asked for is watched: where it dies, the step of that place
 changes `LIVES` from then on, and the search begins again. Where the answer is that it is dead, or what is asked knows
@@ -6,6 +6,10 @@ more than one object, nobody has watched who ended that life: then each step may
 
 A life that ends after an operation on a lock or the like belongs to no step that the search could tell apart from that
 operation. That is told, and the search is no proof.
+
+Objects that no weak reference can tell of (lists, dictionaries, iterators) are kept by the execution, so that their
+addresses are not used again for others. Where something has a finaliser, or somebody asks for lives, what nobody else
+has is let go at the next point of the strand that had it last: what it held dies there, as it would have without us.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import os
 import sys
 import weakref
 from functools import partial
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any, Final
 
 from treadle.core.operation import MULTI, READ, WAIT, WRITE, Operation, parts
@@ -25,7 +30,28 @@ if TYPE_CHECKING:
 
 LIVES: Final = "the lives of objects"
 EVERY: Final = "the lives of objects, ended by any step"
+FINALISERS: Final = "what is called when objects die"
 _UNPLACED: Final = "when an object dies that a weak reference asks for, after an operation that is not on memory"
+
+
+# References to an object that is in one list and nowhere else, as they are counted below.
+_ALONE: Final = max(map(getrefcount, [object()]))
+
+
+def let_go(run: Execution, me: Strand) -> None:
+    """Before the next operation of a strand: what it had, and nobody has any more, dies."""
+    while _ALONE in map(getrefcount, run.keep):
+        gone = [number for number, held in enumerate(map(getrefcount, run.keep)) if held == _ALONE]
+        dying = [run.keep.pop(number) for number in reversed(gone)]
+        for one in dying:
+            run.names.pop(id(one), None)
+            run.attributes_of.pop(id(one), None)
+        one = None
+        before = me.pending, me.guard, me.touched, me.waits, me.deadline, me.checks, me.if_waited, me.answers
+        me.guard = me.touched = me.deadline = me.answers = None
+        while dying:
+            dying.pop()  # finalisers run here, with points of their own
+        me.pending, me.guard, me.touched, me.waits, me.deadline, me.checks, me.if_waited, me.answers = before
 
 
 def _ended_at(place: tuple[str, int]) -> str:

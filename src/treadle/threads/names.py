@@ -19,6 +19,7 @@ import weakref
 from collections.abc import Iterable
 from typing import Any, Final
 
+from treadle.threads.lives import FINALISERS
 from treadle.threads.strands import Strand, SyncObject
 from treadle.threads.unasked import globals_of, home_of, is_a
 
@@ -212,13 +213,16 @@ def class_name(cls: type) -> str:
 def _remember(strand: Strand, obj: Any, name: str) -> Named:
     """Keep the name for as long as the object lives; an address may be used again afterwards."""
     execution = strand.execution
+    kind = type(obj)
+    if kind is types.GeneratorType or hasattr(kind, "__del__"):
+        execution.rebind(FINALISERS)
     key = id(obj)
     names = execution.names
     shared = execution.shared
     named = names[key] = Named(name, strand.of_thread or strand, shared is None or name in shared)
-    if type(obj).__weakrefoffset__:
+    if kind.__weakrefoffset__:
         try:
-            execution.keep.append(weakref.ref(obj, _Forget(names, key)))
+            execution.references.append(weakref.ref(obj, _Forget(names, key)))
         except TypeError:
             execution.keep.append(obj)
     else:

@@ -170,6 +170,7 @@ class Strand(SyncObject):
         # what `__hash__` and `__eq__` of keys have said to a native call that asks them (`hooks.keys`)
         self.answers: dict[tuple[int, ...], tuple[Any, ...]] | None = None
         self.touched: SyncObject | None = None  # the synchronisation object of the pending operation, None for memory
+        self.pending = FINE
         self.waits = 0  # the kind of blocking operation that waits for `guard`
         self.deadline: float | None = None
         self.timed_out = False

@@ -24,6 +24,7 @@ from treadle.threads.hooks.points import during, found, include, name_part, perf
 from treadle.threads.hooks.reach import CARRIER, NOTHING, OBJECT, OWN, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.known import CHANGES, COPIES, LOOKS, PURE, READS, SORTS
+from treadle.threads.lives import FINALISERS
 from treadle.threads.names import INERT, PLAIN, Named, carried, class_name, meet, publish
 from treadle.threads.strands import STATE, Strand
 from treadle.threads.unasked import home_of
@@ -117,6 +118,8 @@ def _in_context(treadle_context: contextvars.Context, treadle_called: Any, /, *a
 
 
 def _class(called: Any) -> Any:
+    if hasattr(called, "__del__") and STATE.strand is not None:
+        STATE.strand.execution.rebind(FINALISERS)
     special = STAND_INS.get(called) or REPLACED.get(called)
     if special is not None:
         return special

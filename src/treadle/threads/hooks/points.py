@@ -12,6 +12,7 @@ from typing import Any
 from treadle.core.dependency import READS
 from treadle.core.operation import MULTI, Operation
 from treadle.threads.called_back import watching
+from treadle.threads.lives import let_go
 from treadle.threads.names import INERT, Named, is_private, meet, name_by_path
 from treadle.threads.strands import STATE, Strand
 
@@ -19,6 +20,8 @@ from treadle.threads.strands import STATE, Strand
 def public(strand: Strand, named: Named, kind: int) -> bool:
     """Must an access to an object that is not known to be shared be a point? It is now shared if so."""
     if is_private(strand, named):
+        if strand.execution.lets_go and not strand.execution.ending:
+            let_go(strand.execution, strand)
         if not READS[kind]:
             strand.private_writes += 1
         return False

@@ -22,7 +22,7 @@ from treadle.threads.hooks.calls import CALLABLES, STAND_INS, function
 from treadle.threads.hooks.items import del_item, inside, item, set_item
 from treadle.threads.hooks.iteration import next_item
 from treadle.threads.hooks.points import during, include, touch
-from treadle.threads.lives import found_dead, watch
+from treadle.threads.lives import FINALISERS, found_dead, watch
 from treadle.threads.names import INERT, PLAIN, class_name, meet, publish
 from treadle.threads.strands import AFTER_EXECUTION, STATE, SyncObject
 
@@ -195,6 +195,8 @@ def _weak_reference(
     if strand is None or STATE.coasting:
         return kind(obj, callback, *args, **kwargs)
     publish(strand, obj)
+    if callback is not None:
+        strand.execution.rebind(FINALISERS)
     for value in (callback, *args, *kwargs.values()):
         publish(strand, value)
     made = kind(obj, None if callback is None else functools.partial(_call, callback), *args, **kwargs)
