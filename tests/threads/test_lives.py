@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import weakref
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -138,3 +140,22 @@ def test_a_life_that_ended_unwatched_is_told(watched: bool, named: bool) -> None
     run = execute(main)
     assert lives.EVERY in run.rebound
     assert bool(run.assumed) is named
+
+
+def test_nothing_of_an_execution_dies_in_the_next_one() -> None:
+    def test() -> None:
+        archive = zipfile.ZipFile(io.BytesIO(), "w")  # takes its lock when it dies
+        seen = []
+
+        def write() -> None:
+            for name in "ab":
+                archive.writestr(name, b"")
+
+        def look() -> None:
+            for _ in "ab":
+                seen.append(len(archive.namelist()))
+
+        treadle.parallel(write, look)
+        assert seen != [1, 2]
+
+    assert treadle.check(test, builds=False).verdict is treadle.Verdict.FAILED

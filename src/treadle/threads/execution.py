@@ -400,13 +400,12 @@ class Execution:
             self.picker.performs(me)
             self.detail.append(me.step)
 
-    def left(self, me: Strand, worker: Worker) -> None:
-        """A strand is done: its greenlet goes back to the pool, and another strand goes on."""
+    def left(self, me: Strand, worker: Worker) -> greenlet:
+        """A strand is done: its greenlet goes back to the pool, and the one that is returned goes on."""
         pool = self.pool
         if self.ending:
             pool.free.append(worker)
-            pool.hub.switch()
-            return
+            return pool.hub
         self.live.remove(me)
         if not me.daemon:
             self.running_foreground -= 1
@@ -415,15 +414,13 @@ class Execution:
             self.starter = None
             pool.free.append(worker)
             STATE.strand = starter
-            starter.greenlet.switch()
-            return
+            return starter.greenlet
         chosen = self._choose()
         pool.free.append(worker)
         if chosen is None:
-            pool.hub.switch()
-        else:
-            STATE.strand = chosen
-            chosen.greenlet.switch()
+            return pool.hub
+        STATE.strand = chosen
+        return chosen.greenlet
 
     # ------------------------------------------------------------------ choosing
 

@@ -26,9 +26,9 @@ class Worker:
         while True:
             strand = self.strand
             assert strand is not None
+            execution = strand.execution
             try:
                 begin(self.greenlet, strand.run)
-                execution = strand.execution
                 if execution.lets_go and not execution.ending:
                     let_go(execution, strand)
                 if execution.ends_are_points and not execution.ending:
@@ -47,7 +47,9 @@ class Worker:
                 return
             strand.finished = True
             self.strand = None
-            strand.execution.left(strand, self)
+            following = execution.left(strand, self)
+            del strand, execution  # or what it had would die in the middle of the next execution
+            following.switch()
 
 
 class Pool:

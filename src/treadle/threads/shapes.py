@@ -89,12 +89,15 @@ _DATA_OF_MODELS: Final[dict[type, frozenset[str]]] = {
 }
 _NAMES_OF_THREADS: Final = frozenset({"name", "_name"})
 
-_CODE_TYPES = (
-    types.FunctionType,
+_METHODS_IN_C = (
     types.BuiltinFunctionType,
     types.MethodDescriptorType,
     types.WrapperDescriptorType,
     types.ClassMethodDescriptorType,
+)
+_CODE_TYPES = (
+    types.FunctionType,
+    *_METHODS_IN_C,
     classmethod,
     staticmethod,
     property,
@@ -133,6 +136,8 @@ def _classify(kind: type, name: str) -> int:
         return ADOPT
     if kind in weakref.ProxyTypes or (issubclass(kind, GENERIC_ALIAS) and not name.startswith("__")):
         return PROXY
+    if kind is types.MethodType and not name.startswith("__"):
+        return PROXY  # what its function keeps
     if isinstance(getattr(kind, "__getattribute__", None), types.FunctionType) and name != "__dict__":
         return CODE  # its own code reads the attribute; built-in types have one of their own
     return plain_shape(kind, name)
@@ -205,11 +210,7 @@ def _class_level(kind: type, cls: type, value: Any) -> int:
         return FIELD if rewritten(cls) or issubclass(kind, BaseException) else NATIVE
     if isinstance(value, types.GetSetDescriptorType):
         return FIELD if issubclass(kind, BaseException) else NONE if issubclass(cls, IMMUTABLE) else NATIVE
-    if (
-        container_base(kind) is not None
-        and container_base(cls) is not None
-        and not isinstance(value, (types.FunctionType, property))
-    ):
+    if container_base(kind) is not None and isinstance(value, _METHODS_IN_C):
         return CONTAINER
     if isinstance(value, _CODE_TYPES):
         return _code(kind, cls, value)

@@ -12,7 +12,9 @@ import os
 import random
 import re
 import sqlite3
+import string
 import sys
+import xml.etree.ElementTree
 
 from treadle import parallel
 
@@ -180,3 +182,64 @@ def two_load_modules_that_need_each_other():
 
     parallel(left, right)
     assert len(seen) == 2
+
+
+@alternating
+def number_of_a_kind_of_dictionary():
+    class Counting(dict):
+        hits = 0
+
+        def __getitem__(self, key):
+            return str(self.hits)
+
+    counting = Counting()
+    template = string.Template("$hits")
+    return lambda number: setattr(counting, "hits", number), lambda: int(template.substitute(counting))
+
+
+@alternating
+def number_of_the_function_of_a_method():
+    class Calls:
+        def called(self):
+            pass
+
+    Calls.called.times = 0
+    return lambda number: setattr(Calls.called, "times", number), lambda: Calls().called.times
+
+
+@alternating
+def lists_counted_in_a_tuple():
+    pair = ([0],)
+    return (
+        lambda number: pair[0].__setitem__(0, number),
+        lambda: next((number for number in (1, 2, 3) if pair.count([number])), 0),
+    )
+
+
+@alternating
+def last_row_of_a_cursor():
+    cursor = sqlite3.connect(":memory:", check_same_thread=False).cursor()
+    cursor.execute("create table numbers (number)")
+    return lambda number: cursor.execute("insert into numbers values (?)", (number,)), lambda: cursor.lastrowid
+
+
+@alternating
+def rows_changed_by_a_connection():
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection.execute("create table numbers (number)")
+    return (
+        lambda number: connection.execute("insert into numbers values (?)", (number,)),
+        lambda: connection.total_changes,
+    )
+
+
+@alternating
+def elements_that_a_builder_makes():
+    builder = xml.etree.ElementTree.TreeBuilder()
+    root = builder.start("root", {})
+
+    def write(number):
+        builder.start("child", {})
+        builder.end("child")
+
+    return write, lambda: len(root)

@@ -141,6 +141,8 @@ def _behind(strand: Strand, proxy: Any) -> Any:
     """What a proxy stands for, which has all its attributes: the object of a weak one, while it is alive."""
     if isinstance(proxy, shapes.GENERIC_ALIAS):
         return proxy.__origin__
+    if type(proxy) is types.MethodType:
+        return proxy.__func__
     operations: list[Operation] = []
     strand.execution.read_lives(operations, of_one=True)
     perform(strand, operations)

@@ -350,6 +350,8 @@ def atomic_call(treadle_called: Any, /, *args: Any, **kwargs: Any) -> Any:
         if operations and how == PURE:  # a function that a module like functools made, with state of its own
             strand.execution.assumed.add(f"{module}.{called.__qualname__}")
     _add_arguments(strand, operations, args, kwargs, how)
+    if type(owner) is tuple:
+        reach.content(strand, operations, owner, READ)
     if called in known.LOOKS_AT:
         reach.everything(strand, operations, known.LOOKS_AT[called], READ)
     if how == COPIES and _COPYREG in strand.execution.rebound:

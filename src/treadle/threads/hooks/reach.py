@@ -354,7 +354,9 @@ def _parts(obj: Any, kind: int) -> list[tuple[Any, str, Any]]:
             if len(parts) == 1:  # the order of several may differ between executions
                 found.append((parts[0], ".item", None))
         elif base is not bytearray:
-            for number, value in enumerate(base.__iter__(obj)):  # type: ignore[union-attr]
+            # a list inside an object in C may have places that were never filled (TreeBuilder): looking at one crashes
+            items = gc.get_referents(obj)[::-1] if type(obj) is list else base.__iter__(obj)  # type: ignore[union-attr]
+            for number, value in enumerate(items):
                 if kind_of(type(value)) != NOTHING:
                     found.append((value, "[{}]", number))
     elif type(obj) is contextvars.Context:

@@ -19,13 +19,16 @@ from typing import Any
 from treadle.core.operation import GET, READ, WRITE
 from treadle.threads.hooks.points import touch
 from treadle.threads.primitives.inside import here
-from treadle.threads.primitives.outside import act, guard_of
+from treadle.threads.primitives.outside import act, guard_of, look
 
 _PARAMETERS = ("database", "timeout", "detect_types", "isolation_level", "check_same_thread", "factory")
 _USUAL_TIMEOUT = 5.0
 _BUSY_TIMEOUT = re.compile(r"\s*pragma\s+busy_timeout\s*[=(]\s*(\d+)", re.IGNORECASE)
 _STATEMENTS = ("execute", "executemany", "executescript")
 _FETCHES = ("fetchone", "fetchmany", "fetchall", "__next__")
+# What statements leave in the cursor and in the connection that did them.
+_LEFT_IN_CURSORS = ("lastrowid", "rowcount", "description")
+_LEFT_IN_CONNECTIONS = ("total_changes", "in_transaction")
 _BUSY = (5, 6)  # SQLITE_BUSY, SQLITE_LOCKED
 
 
@@ -102,6 +105,18 @@ def _connection_method(real: Any) -> Any:
     return method
 
 
+def _looked_at(real: Any) -> Any:
+    """An attribute that every statement may change."""
+
+    def get(self: Any) -> Any:
+        strand = here()
+        if strand is not None:
+            look(strand)
+        return real.__get__(self)
+
+    return property(get)
+
+
 def _by_cursor(name: str) -> Any:
     """In C it would make a cursor without asking `cursor`."""
 
@@ -128,6 +143,8 @@ def _exit(self: Any, kind: Any, error: Any, trace: Any) -> bool:
 def _patient_cursor(kind: Any) -> Any:
     members = {name: _cursor_method(name, getattr(kind, name)) for name in _STATEMENTS}
     members |= {name: _fetching(getattr(kind, name)) for name in _FETCHES}
+    members |= {name: _looked_at(getattr(kind, name)) for name in _LEFT_IN_CURSORS}
+    members["__module__"] = kind.__module__
     return type(kind.__name__, (kind,), members)
 
 
@@ -146,6 +163,7 @@ def _patient_connection(kind: Any) -> Any:
     members["__module__"] = kind.__module__  # its attributes are seen as those of any other library
     members |= {name: _connection_method(getattr(kind, name)) for name in ("commit", "rollback", "close")}
     members |= {name: _by_cursor(name) for name in _STATEMENTS}
+    members |= {name: _looked_at(getattr(kind, name)) for name in _LEFT_IN_CONNECTIONS}
     if kind.__exit__ is sys.modules["sqlite3"].Connection.__exit__:
         members["__exit__"] = _exit
     return type(kind.__name__, (kind,), members)

@@ -28,7 +28,7 @@ try:
 except ImportError:  # not on this platform
     fcntl = None  # type: ignore[assignment]
 
-from treadle.core.operation import GET, PUT, READ, SIGNAL, Operation
+from treadle.core.operation import GET, LOOK, PUT, READ, SIGNAL, Operation
 from treadle.threads import files
 from treadle.threads.execution import LATE
 from treadle.threads.primitives.inside import at_end, count_made, here
@@ -103,6 +103,11 @@ def guard_of(look: Callable[[], Any], what: str, descriptors: Iterable[int] = ()
 def act(strand: Strand) -> None:
     """Something is sent, closed or begun: others may receive it."""
     strand.point(SIGNAL, guard_of(bool, "the outside"))
+
+
+def look(strand: Strand) -> None:
+    """It is asked what others have sent, closed or begun."""
+    strand.point(LOOK, guard_of(bool, "the outside"))
 
 
 def _others() -> bool:
