@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -156,3 +157,30 @@ def test_a_failure_that_cannot_be_recorded_is_still_reported(monkeypatch: pytest
     assert not result.findings[0].replay
     assert "could not be recorded" in result.findings[0].notes[0]
     assert result.findings[0].steps
+
+
+ORDER = """
+from treadle import parallel
+
+
+def test_order():
+    words = {"one", "two", "three", "four", "five", "six", "seven", "eight"}
+    seen = []
+    parallel(lambda: seen.append(1), lambda: seen.append(2))
+    assert seen != [2, 1], ".".join(words)
+"""
+
+
+@pytest.mark.slow
+def test_sets_of_strings_have_one_order_in_every_process(tmp_path: Path) -> None:
+    (tmp_path / "test_order.py").write_text(ORDER)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
+
+    def message(*words: str) -> str:
+        command = [sys.executable, "-m", "treadle", *words, "--json"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        return str(json.loads(done.stdout)["findings"][0]["message"])
+
+    found = message("explore", "test_order.py::test_order")
+    (saved,) = (tmp_path / ".treadle" / "findings").iterdir()
+    assert message("replay", str(saved)) == found

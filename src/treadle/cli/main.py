@@ -8,6 +8,7 @@ or unsupported, 3 cut or nothing to explore. A bug in Treadle is none of these: 
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 import traceback
 from typing import Any
@@ -18,6 +19,7 @@ from treadle import __version__
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.packages import with_extra
 from treadle.core.verdict import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_WRONG_USE
+from treadle.report.fresh_process import HASH_SEED, usual_hash_seed
 from treadle.report.terminal import begin, harmless
 
 # command -> (module:attribute, one-line help shown by `treadle --help`)
@@ -62,8 +64,17 @@ def treadle() -> None:
     """Writes and runs the concurrency tests that people cannot write by hand."""
 
 
+def _begin_again_with_fixed_hashes() -> None:
+    """Unless somebody has chosen a seed, sets of strings have the same order in every process: in the one that finds a
+    failure, and in those that replay it."""
+    if os.name == "posix" and os.environ.get(HASH_SEED, "random") == "random" and sys.executable:
+        os.execve(sys.executable, sys.orig_argv, {**os.environ, HASH_SEED: str(usual_hash_seed())})
+
+
 def main(argv: list[str] | None = None) -> Any:
     """Run the command line; every user error leaves as one sentence on stderr and exit code 2."""
+    if argv is None:
+        _begin_again_with_fixed_hashes()
     begin()
     try:
         code = treadle.main(args=argv, prog_name="treadle", standalone_mode=False)

@@ -37,6 +37,16 @@ class CouldNotRunTests(TreadleError):
     """The tests of a file could not be collected, or did not come to their end; the text says why."""
 
 
+# Decides the order of sets of strings.
+HASH_SEED = "PYTHONHASHSEED"
+
+
+def usual_hash_seed() -> int:
+    """The seed that a command of ours runs with: the one that somebody has chosen, or always the same."""
+    chosen = os.environ.get(HASH_SEED, "")
+    return int(chosen) if chosen.isdecimal() else 0
+
+
 @dataclass(frozen=True, slots=True)
 class FreshOutcome:
     """How one test ended in a fresh process."""
@@ -71,7 +81,7 @@ def run_python(
         **os.environ,
         **(environment or {}),
         "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONHASHSEED": str(hash_seed),
+        HASH_SEED: str(hash_seed),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     command = [sys.executable, *words]

@@ -27,7 +27,7 @@ from treadle.doors.explore.messages import loom_for
 from treadle.doors.explore.told import complete
 from treadle.messages.follow import FollowMessageTrail
 from treadle.report.explanation import culprit
-from treadle.report.fresh_process import run_python
+from treadle.report.fresh_process import run_python, usual_hash_seed
 from treadle.search.replay import FollowTrail
 from treadle.tasks.loom import TaskLoom
 from treadle.threads.fine import fine_points
@@ -55,9 +55,6 @@ _NOT_THE_SCHEDULE = {
         "CPython keeps for each OS thread decides; explore it with TREADLE_STRANDS=threads in the environment",
     ),
 }
-
-# The hash seed of the fresh process: another one than this process has, so that what depends on it shows.
-_HASH_SEED = 1
 
 
 def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
@@ -199,7 +196,7 @@ def _differs(finding: Finding, times: str, until: float, strands: str = "") -> s
     environment = {_ASKED: times, "PYTEST_ADDOPTS": "", **({"TREADLE_STRANDS": strands} if strands else {})}
     try:
         done = run_python(
-            words, seconds=max(1.0, until - time.monotonic()), environment=environment, hash_seed=_HASH_SEED
+            words, seconds=max(1.0, until - time.monotonic()), environment=environment, hash_seed=usual_hash_seed()
         )
     except subprocess.TimeoutExpired:
         return f"it did not end in {_SECONDS:g} s"

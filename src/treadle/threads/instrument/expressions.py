@@ -162,6 +162,15 @@ class ExpressionRewriter(NodeMaker):
         node.value = self._iterable(node.value)
         return node
 
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        """A set of constants is filled in the order of the source: one that the compiler makes has another order when
+        it comes from a file of compiled code."""
+        if all(isinstance(element, ast.Constant) for element in node.elts):
+            node.elts = [self._at(ast.Starred(self._at(ast.Tuple(node.elts, ast.Load()), node), ast.Load()), node)]
+            return node
+        self.generic_visit(node)
+        return node
+
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         pairs = list(zip(node.keys, node.values, strict=True))
         node.keys = [None if key is None else self._load(key) for key, _ in pairs]

@@ -47,7 +47,7 @@ from treadle.threads.instrument.spin_loops import is_spin_loop
 from treadle.threads.instrument.targets import TargetRewriter
 
 # Part of the key of the on-disk cache: change it whenever the rewritten form changes.
-REWRITER_VERSION = 11
+REWRITER_VERSION = 12
 
 # Methods of keys that containers ask, and their arguments.
 ASKED = {"__hash__": 1, "__eq__": 2}
