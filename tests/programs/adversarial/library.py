@@ -762,3 +762,10 @@ def compiled_code_over_a_shared_list():
     code = compile("items.append(len(items))", "<made>", "exec")
     parallel(lambda: exec(code, {"items": items}), lambda: exec(code, {"items": items}))
     assert items == [0, 1]
+
+
+@fails
+def exit_stack_closed_by_two():
+    stack = contextlib.ExitStack()
+    stack.callback(int)
+    parallel(stack.close, stack.close)

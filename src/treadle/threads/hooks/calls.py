@@ -325,6 +325,8 @@ def atomic_method(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle_
     contained = known.in_modules(home_of(of), known.SELF_CONTAINED)
     _add_arguments(strand, operations, args, kwargs, READS if contained else CHANGES)
     code = getattr(getattr(of, method, None), "__func__", getattr(of, method, None))
+    if type(code) is _FunctionType and meet(strand, obj).shared:  # an ExitStack that several use
+        strand.execution.assumed.add(f"{home_of(of)}.{of.__name__}.{method}")
     return _foreign_call(strand, operations, called, home_of(of), f"{of.__name__}.{method}", code, args, kwargs)
 
 
@@ -337,7 +339,9 @@ def atomic_call(treadle_called: Any, /, *args: Any, **kwargs: Any) -> Any:
     how = known.FUNCTIONS.get(called)
     module = str(getattr(called, "__module__", None) or "")
     owner = getattr(called, "__self__", None)
-    if owner is not None and type(owner) is not types.ModuleType:
+    if type(called) is _FunctionType:  # `functools.wraps` gives it the module of another
+        module = str(called.__globals__.get("__name__") or "")
+    elif owner is not None and type(owner) is not types.ModuleType:
         module = home_of(owner) if isinstance(owner, type) else home_of(type(owner))
     elif type(called) in (types.MethodDescriptorType, types.WrapperDescriptorType):
         module = home_of(called.__objclass__)
