@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import random
 import re
@@ -10,6 +11,7 @@ import threading
 import time
 import traceback
 import types
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -578,3 +580,24 @@ def test_a_breakpoint_is_refused_by_its_line_instead_of_waiting_for_a_person() -
 
     with pytest.raises(Unsupported, match=r"test_programs\.py:\d+ calls breakpoint\(\).*--debug"):
         treadle.check(test)
+
+
+def test_a_context_manager_made_of_the_programs_own_generator_is_looked_into() -> None:
+    items: list[int] = []
+
+    @contextlib.contextmanager
+    def noted() -> Iterator[None]:
+        items.append(1)
+        yield
+        items.append(2)
+
+    def enter() -> None:
+        with noted():
+            pass
+
+    def test() -> None:
+        items.clear()
+        treadle.parallel(enter, enter)
+
+    result = treadle.check(test)
+    assert (result.verdict, result.executions) == (Verdict.PASSED_EXHAUSTIVE, 6)
