@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from treadle.threads.carriers import Carrier, finalises
+from treadle.core.errors import UsageError
+from treadle.threads.carriers import Carrier, finalises, wanted
 
 PROGRAM = """
 import contextvars, json, os, sys, threading
@@ -161,3 +162,13 @@ def test_a_finaliser_is_known_from_any_depth_below_it() -> None:
     deep()
     Closed()
     assert seen == [False, True]
+
+
+def test_a_pre_release_whose_garbage_collector_crashes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("treadle.threads.carriers.sysconfig.get_config_var", lambda name: name == "Py_GIL_DISABLED")
+    monkeypatch.setattr("treadle.threads.carriers.sys.version_info", (3, 13, 0, "beta", 1))
+    with pytest.raises(UsageError, match=r"^pre-releases of free-threaded Python 3\.13 crash"):
+        wanted()
+    monkeypatch.setattr("treadle.threads.carriers.sys.version_info", (3, 13, 0, "final", 0))
+    monkeypatch.delenv("TREADLE_STRANDS", raising=False)
+    assert wanted() == "threads"

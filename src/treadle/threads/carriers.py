@@ -186,9 +186,12 @@ def wanted() -> str:
     asked = os.environ.get("TREADLE_STRANDS", "")
     if asked not in ("", "greenlets", "threads"):
         raise UsageError(f"TREADLE_STRANDS must be 'greenlets' or 'threads', not '{asked}'")
-    if asked:
-        return asked
-    return "threads" if sysconfig.get_config_var("Py_GIL_DISABLED") else "greenlets"
+    free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    if free_threaded and sys.version_info < (3, 13, 0, "final"):
+        raise UsageError(
+            "pre-releases of free-threaded Python 3.13 crash when they are asked what an object refers to; use 3.13.0"
+        )
+    return asked or ("threads" if free_threaded else "greenlets")
 
 
 def _in_context(carrier: Any, run: Callable[[], Any]) -> Any:
