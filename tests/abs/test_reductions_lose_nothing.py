@@ -132,11 +132,11 @@ def test_small_programs_with_unknown_inputs(tmp_path: Path, text: str, tasks: in
 @pytest.mark.slow
 def test_random_programs_with_unknown_inputs(tmp_path: Path) -> None:
     judged = 0
-    for seed in range(40):
+    for seed in range(24):
         found = lost(tmp_path, seed)
         assert not found, f"seed {seed}"
         judged += found is not None
-    assert judged > 30
+    assert judged > 18
 
 
 # ---- unknown data: what the symbolic leaves say about every concrete input, against running that input
