@@ -17,7 +17,7 @@ def test_only_a_failure_has_failed() -> None:
 
 
 def test_a_finding_in_json_can_be_replayed_and_holds_no_exception() -> None:
-    steps = [Step("thread-1", "reads", "balance", "bank.py", 7)]
+    steps = [Step("thread-1", "reads", "balance", "bank.py", 7, "pay")]
     found = Finding("assertion", "1 != 2", "t1:abc", exception=AssertionError("1 != 2"), steps=steps)
     told = json.loads(json.dumps(result(Verdict.FAILED, found).to_json()))["findings"][0]
     assert (told["kind"], told["replay"]) == ("assertion", "t1:abc")
