@@ -111,18 +111,6 @@ def test_a_class_name_says_what_it_is(name: str) -> None:
     assert [*classes().get(name, []), *classes().get(f"_{name}", [])] == []
 
 
-# The rooms whose every module has a test of its own in the folder of that name.
-ROOMS_WITH_TESTS = ("core",)
-
-
-@pytest.mark.parametrize("room", ROOMS_WITH_TESTS)
-def test_every_module_of_a_room_is_imported_by_a_test_of_that_room(room: str) -> None:
-    tests = [ast.parse(file.read_text(encoding="utf-8")) for file in (Path(__file__).parent / room).rglob("*.py")]
-    tested = {other for tree in tests for other, _ in imports(tree)}
-    modules = {name for name, file in MODULES.items() if file.stem != "__init__" and file.is_relative_to(ROOT / room)}
-    assert sorted(modules - tested) == []
-
-
 def test_the_files_that_the_internals_name_are_there() -> None:
     page = ROOT.parents[1] / "docs" / "internals.md"
     named = re.findall(r"`([a-z_]+(?:/[a-z_]+)*/?[a-z_]*\.py)`", page.read_text(encoding="utf-8"))
@@ -140,6 +128,7 @@ def test_the_page_on_tests_names_every_folder() -> None:
 
 # The engine rooms, and the folders whose tests talk to their modules. core, search, messages and abs are still missing.
 ROOMS_TESTED = {
+    "core": "core",
     "threads": "threads*",
     "tasks": "tasks",
     "classes": "classes",
