@@ -11,7 +11,7 @@ import treadle
 from tests.symbolic.exploring import PROGRAMS, load
 from treadle.doors.unit import check as unit_check
 from treadle.doors.unit import verify as unit_verify
-from treadle.doors.unit.check import Checked, CodeCoverage, check
+from treadle.doors.unit.check import Checked, CodeCoverage, PassedBefore, check
 from treadle.report.fresh_process import FreshOutcome
 
 
@@ -93,11 +93,54 @@ def test_an_own_test_that_ends_the_process_is_no_fault_of_the_new_ones() -> None
 
 
 def test_a_test_without_time_to_run_is_neither_wrong_nor_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unit_check, "_run", lambda *args: {"test_new": FreshOutcome(True)})
+    monkeypatch.setattr(unit_check, "_outcomes", lambda tests: {"test_new": FreshOutcome(True)})
     monkeypatch.setattr(unit_check, "_together", lambda *args: ({}, CodeCoverage()))
     checked = check("", [], seconds=0)
     assert (checked.passed, checked.failed) == ([], {})
     assert "the process ended before it did" in check("", [], seconds=600).failed["test_new"]
+
+
+_COUNTED = """
+from pathlib import Path
+
+def test_one():
+    Path("runs.txt").open("a").write("one ")
+
+def test_two():
+    Path("runs.txt").open("a").write("two ")
+"""
+
+
+@pytest.mark.fresh
+@pytest.mark.slow
+def test_what_has_passed_before_is_only_run_with_the_others() -> None:
+    before = PassedBefore(alone=frozenset({"test_one"}), orders=frozenset({"test_one"}))
+    assert sorted(check(_COUNTED, [], allow_effects=True, unordered=True, before=before).passed) == [
+        "test_one",
+        "test_two",
+    ]
+    alone, together, orders = ["two"], ["two", "one"], ["two"] * 5
+    assert Path("runs.txt").read_text().split() == [*alone, *together, *orders]
+
+
+@pytest.mark.fresh
+@pytest.mark.slow
+def test_a_file_is_checked_again_only_where_it_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first round loses one test: the others, as they were, are not run alone a second time."""
+    asked: list[PassedBefore] = []
+
+    def once_wrong(source: str, *args: Any, **named: Any) -> Any:
+        asked.append(named["before"])
+        found = check(source, *args, **named)
+        if len(asked) == 1:
+            found.failed[found.passed.pop()] = "AssertionError: once"
+        return found
+
+    monkeypatch.setattr(unit_verify, "check", once_wrong)
+    suite = treadle.unit("unit_growing:stairs", k=1, write_file=False)
+    assert len(asked) == 2
+    assert asked[0] == PassedBefore()
+    assert 0 < len(asked[1].alone) <= suite.tests
 
 
 def test_without_seconds_each_function_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.verdict import EXIT_CANNOT_WRITE
@@ -66,6 +67,50 @@ def scratch_folder() -> Iterator[Path]:
         raise UsageError(f"tests cannot be run without temporary files ({why}); no file was written") from None
 
 
+class FreshRun:
+    """A `python WORDS...` that has been started, with the modules that this process can import; `finish` waits for it.
+
+    Several may run side by side. One that is left before it has ended is ended.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        *,
+        seconds: float = SECONDS,
+        environment: Mapping[str, str] | None = None,
+        hash_seed: int = 1,
+    ) -> None:
+        paths = [part for part in sys.path if part]
+        if os.getcwd() not in paths:
+            paths.insert(0, os.getcwd())
+        everything = {
+            **os.environ,
+            **(environment or {}),
+            "PYTHONPATH": os.pathsep.join(paths),
+            HASH_SEED: str(hash_seed),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, *words], env=everything, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self._ends = time.monotonic() + seconds
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.__exit__(None, None, None)  # what it has started may hold the pipes: nobody reads them to the end
+
+    def finish(self) -> subprocess.CompletedProcess[str]:
+        """What it came to. Raises subprocess.TimeoutExpired."""
+        out, err = self._process.communicate(timeout=max(self._ends - time.monotonic(), 0.0))
+        if self._process.returncode == EXIT_CANNOT_WRITE:
+            raise OSError(errno.EIO, err.strip().splitlines()[-1])
+        return subprocess.CompletedProcess(self._process.args, self._process.returncode, out, err)
+
+
 def run_python(
     words: Sequence[str],
     *,
@@ -74,65 +119,76 @@ def run_python(
     hash_seed: int = 1,
 ) -> subprocess.CompletedProcess[str]:
     """`python WORDS...` with the modules that this process can import. Raises subprocess.TimeoutExpired."""
-    paths = [part for part in sys.path if part]
-    if os.getcwd() not in paths:
-        paths.insert(0, os.getcwd())
-    everything = {
-        **os.environ,
-        **(environment or {}),
-        "PYTHONPATH": os.pathsep.join(paths),
-        HASH_SEED: str(hash_seed),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    command = [sys.executable, *words]
-    done = subprocess.run(command, env=everything, capture_output=True, text=True, timeout=seconds, check=False)
-    if done.returncode == EXIT_CANNOT_WRITE:
-        raise OSError(errno.EIO, done.stderr.strip().splitlines()[-1])
-    return done
+    with FreshRun(words, seconds=seconds, environment=environment, hash_seed=hash_seed) as run:
+        return run.finish()
 
 
-def run_tests(
-    file: Path,
-    *,
-    at_once: int = 1,
-    effects: Effects = "allowed",
-    hash_seed: int = 1,
-    seconds: float = SECONDS,
-    seconds_of_a_test: int = SECONDS_OF_A_TEST,
-    environment: Mapping[str, str] | None = None,
-    partly: bool = False,
-) -> dict[str, FreshOutcome]:
-    """How each test of a file ends: each alone in a process, so many at a time; `at_once=0`: all in one.
+class FreshTests:
+    """Tests of a file that have been started: each alone in a process, so many at a time; `at_once=0`: all in one.
 
-    A test that ended the process it was to report from is missing, and with `partly` one for which there was no time.
-    Raises `CouldNotRunTests`.
+    Those of the names in `without` are left out.
     """
-    report = file.parent / f"report-{hash_seed}.jsonl"
-    more = {
-        **(environment or {}),
-        "TREADLE_CHECK": str(report),
-        "TREADLE_ALONE": str(at_once),
-        "TREADLE_EFFECTS": effects,
-        "TREADLE_SECONDS": str(seconds_of_a_test),
-        "PYTEST_ADDOPTS": "",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    }
-    words = ["-m", "pytest", "-q", "--no-header", "-p", "treadle.report.isolation", "-p", "no:cacheprovider"]
-    here = str(file.parent)  # without confcutdir pytest reads through every folder above
-    words += ["-c", os.devnull, "--rootdir", here, "--confcutdir", here, str(file)]
-    said = ""
-    try:
-        done = run_python(words, seconds=seconds, environment=more, hash_seed=hash_seed)
-        said = done.stdout + done.stderr
-    except subprocess.TimeoutExpired:
-        if not partly:
-            raise CouldNotRunTests(f"they did not finish in {seconds:g} s") from None
-        report.touch()
-    if not report.exists():
-        raise CouldNotRunTests(said[-3000:])
-    found: dict[str, FreshOutcome] = {}
-    for line in report.read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
-        if entry["test"] not in found or entry["outcome"] != "passed":
-            found[entry["test"]] = FreshOutcome(entry["outcome"] == "passed", entry.get("why", ""))
-    return found
+
+    def __init__(
+        self,
+        file: Path,
+        *,
+        at_once: int = 1,
+        effects: Effects = "allowed",
+        hash_seed: int = 1,
+        seconds: float = SECONDS,
+        seconds_of_a_test: int = SECONDS_OF_A_TEST,
+        environment: Mapping[str, str] | None = None,
+        without: Collection[str] = (),
+    ) -> None:
+        self._seconds = seconds
+        self._report = file.parent / f"report-{hash_seed}.jsonl"
+        more = {
+            **(environment or {}),
+            "TREADLE_CHECK": str(self._report),
+            "TREADLE_ALONE": str(at_once),
+            "TREADLE_EFFECTS": effects,
+            "TREADLE_SECONDS": str(seconds_of_a_test),
+            "PYTEST_ADDOPTS": "",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        }
+        if without:
+            names = file.parent / f"without-{hash_seed}.json"
+            names.write_text(json.dumps(sorted(without)), encoding="utf-8")
+            more["TREADLE_WITHOUT"] = str(names)
+        words = ["-m", "pytest", "-q", "--no-header", "-p", "treadle.report.isolation", "-p", "no:cacheprovider"]
+        here = str(file.parent)  # without confcutdir pytest reads through every folder above
+        words += ["-c", os.devnull, "--rootdir", here, "--confcutdir", here, str(file)]
+        self._run = FreshRun(words, seconds=seconds, environment=more, hash_seed=hash_seed)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._run.__exit__()
+
+    def outcomes(self, partly: bool = False) -> dict[str, FreshOutcome]:
+        """How each ended. One that ended the process it was to report from is missing, and with `partly` one for which
+        there was no time. Raises `CouldNotRunTests`."""
+        said = ""
+        try:
+            done = self._run.finish()
+            said = done.stdout + done.stderr
+        except subprocess.TimeoutExpired:
+            if not partly:
+                raise CouldNotRunTests(f"they did not finish in {self._seconds:g} s") from None
+            self._report.touch()
+        if not self._report.exists():
+            raise CouldNotRunTests(said[-3000:])
+        found: dict[str, FreshOutcome] = {}
+        for line in self._report.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            if entry["test"] not in found or entry["outcome"] != "passed":
+                found[entry["test"]] = FreshOutcome(entry["outcome"] == "passed", entry.get("why", ""))
+        return found
+
+
+def run_tests(file: Path, *, at_once: int = 1, effects: Effects = "allowed") -> dict[str, FreshOutcome]:
+    """How each test of a file ends, alone in a process. Raises `CouldNotRunTests`."""
+    with FreshTests(file, at_once=at_once, effects=effects) as tests:
+        return tests.outcomes()

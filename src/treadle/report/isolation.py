@@ -38,6 +38,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[Any]) -> None:
+    if "TREADLE_WITHOUT" in _TOLD:
+        with open(_TOLD["TREADLE_WITHOUT"], encoding="utf-8") as stream:
+            left_out = set(json.load(stream))
+        items[:] = [item for item in items if item.name not in left_out]
     if _TOLD.get("TREADLE_ORDER") == "reversed":
         items.reverse()
 

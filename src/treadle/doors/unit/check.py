@@ -6,17 +6,21 @@ code under test.
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import itertools
 import json
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from treadle.core.errors import InternalError, UsageError
-from treadle.report.fresh_process import SECONDS, CouldNotRunTests, FreshOutcome, run_tests, scratch_folder
+from treadle.report.fresh_process import SECONDS, CouldNotRunTests, FreshOutcome, FreshTests, scratch_folder
 from treadle.units.target import UnitTarget
 from treadle.units.unfollowed import holds_sets
 
@@ -60,6 +64,15 @@ class Checked:
     orders: bool = False
 
 
+class PassedBefore(NamedTuple):
+    """Tests that have passed as they are, in an earlier round: alone, and with other orders of sets."""
+
+    alone: frozenset[str] = frozenset()
+    orders: frozenset[str] = frozenset()
+    all_alone: bool = False  # there are no others
+
+
+_NOTHING_BEFORE = PassedBefore()
 # A set of two texts has one order with all of these and the two before in about one of 64 cases.
 _OTHER_SEEDS = (3, 4, 5, 6, 7)
 OTHER_ORDER = "passes with one order of a set but not with another"
@@ -74,102 +87,127 @@ def check(
     at_once: int = 1,
     seconds: float = SECONDS,
     unordered: bool = False,
-    orders: bool = True,
+    before: PassedBefore = _NOTHING_BEFORE,
 ) -> Checked:
     """Run the tests of a file that is not written yet; `whole` is what the file is going to be with them, if more.
 
-    `at_once` is how many tests run at a time when each runs alone, `seconds` how long that may take: tests that do not
-    come to their end until then are neither in `failed` nor in `passed`. Where sets are met (`unordered`, or in the
-    text of the targets), tests must pass with other orders of sets as well, unless they have (`orders`).
+    `at_once` is how many tests that run alone, or runs of all of them, go side by side; `seconds` how long it may take:
+    tests that do not come to their end until then are neither in `failed` nor in `passed`. Where sets are met
+    (`unordered`, or in the text of the targets), tests must pass with other orders of sets as well. What has passed
+    `before` is run again only together with the others.
     """
+    ends = time.monotonic() + seconds
+    begin = functools.partial(_begin, allow_effects=allow_effects, ends=ends)
     with scratch_folder() as folder:
-        file = folder / "test_candidate.py"
-        file.write_text(source, encoding="utf-8")
-        result = Checked()
-        ends = time.monotonic() + seconds
-        for test, ended in _run(file, 1, {}, at_once, allow_effects, seconds).items():
-            if ended.passed:
-                result.passed.append(test)
-            else:
-                result.failed[test] = ended.why
-        if not result.failed:
-            together, result.coverage = _together(
-                file, whole or source, source, targets, allow_effects, max(ends - time.monotonic(), 1.0)
-            )
+        file = _put(folder / "alone", source)
+        result = Checked(passed=sorted(before.alone))
+        if not before.all_alone:
+            with begin(file, 1, at_once=at_once, without=before.alone) as alone:
+                for test, ended in _outcomes(alone).items():
+                    if ended.passed:
+                        result.passed.append(test)
+                    else:
+                        result.failed[test] = ended.why
+        if result.failed:
+            return result
+        result.orders = unordered or any(map(holds_sets, targets))
+        first = functools.partial(_begin_together, folder / "whole", whole or source, targets, begin)
+        seeds = () if not result.orders or before.orders.issuperset(result.passed) else _OTHER_SEEDS
+        orders = (
+            functools.partial(begin, file, seed, without=before.orders) for seed in seeds if time.monotonic() < ends
+        )
+        with contextlib.closing(_side_by_side(itertools.chain([first], orders), at_once)) as running:
+            try:
+                together, result.coverage = _together(next(running), folder / "whole", targets)
+            except (InternalError, UsageError):
+                if whole in (None, source):
+                    raise
+                together = {}
             if whole not in (None, source) and not together.keys() >= set(result.passed):
-                # somebody's own test has ended the process
-                together, result.coverage = _together(file, source, source, targets, allow_effects, seconds)
-            result.others = [test for test, e in together.items() if test not in result.passed and not e.passed]
-            for test in list(result.passed):
-                if test not in together and time.monotonic() >= ends:
-                    result.passed.remove(test)  # there was no time for it
-                    continue
-                ended = together.get(test, FreshOutcome(False, "the process ended before it did"))
-                if not ended.passed:
-                    result.passed.remove(test)
-                    result.failed[test] = f"passes alone but not after other tests: {ended.why}"
-            if orders and (unordered or any(map(holds_sets, targets))):
-                result.orders = True
-                _with_other_orders(file, result, allow_effects, ends)
+                # somebody's own tests need what only their folder has, or one of them has ended the process
+                begin = functools.partial(begin, ends=time.monotonic() + seconds)
+                with _begin_together(folder / "own", source, targets, begin) as own:
+                    together, result.coverage = _together(own, folder / "own", targets)
+            _drop_not_together(result, together, ends)
+            for run in running:
+                for test, ended in _outcomes(run).items():
+                    if test in result.passed and not ended.passed:
+                        result.passed.remove(test)
+                        result.failed[test] = f"{OTHER_ORDER}: {ended.why}"
         return result
 
 
-def _with_other_orders(file: Path, result: Checked, allow_effects: bool, ends: float) -> None:
-    """Tests that fail with another order of sets are failures, as far as there is time to see it."""
-    for seed in _OTHER_SEEDS:
-        left = ends - time.monotonic()
-        if left < 0:
-            return
-        for test, ended in _run(file, seed, {}, allow_effects=allow_effects, seconds=max(left, 1.0)).items():
-            if test in result.passed and not ended.passed:
-                result.passed.remove(test)
-                result.failed[test] = f"{OTHER_ORDER}: {ended.why}"
+def _drop_not_together(result: Checked, together: Outcomes, ends: float) -> None:
+    result.others = [test for test, ended in together.items() if test not in result.passed and not ended.passed]
+    for test in list(result.passed):
+        if test not in together and time.monotonic() >= ends:
+            result.passed.remove(test)  # there was no time for it
+            continue
+        ended = together.get(test, FreshOutcome(False, "the process ended before it did"))
+        if not ended.passed:
+            result.passed.remove(test)
+            result.failed[test] = f"passes alone but not after other tests: {ended.why}"
 
 
 def coverage_of(source: str, targets: Sequence[UnitTarget]) -> CodeCoverage:
     """What the tests of a file cover, whether they pass or not."""
-    with scratch_folder() as folder:
-        return _together(folder / "test_candidate.py", source, "", targets)[1]
+    begin = functools.partial(_begin, allow_effects=False, ends=time.monotonic() + SECONDS)
+    with scratch_folder() as folder, _begin_together(folder / "whole", source, targets, begin) as tests:
+        try:
+            return _together(tests, folder / "whole", targets)[1]
+        except (InternalError, UsageError):
+            return CodeCoverage()  # they may need what only their folder has
 
 
-def _together(
-    file: Path,
-    whole: str,
-    source: str,
-    targets: Sequence[UnitTarget],
-    allow_effects: bool = False,
-    seconds: float = SECONDS,
-) -> tuple[Outcomes, CodeCoverage]:
-    """All tests in one process, the last one first, measured; only `source` if the whole cannot be collected here."""
+def _put(folder: Path, source: str) -> Path:
+    folder.mkdir()
+    file = folder / "test_candidate.py"
+    file.write_text(source, encoding="utf-8")
+    return file
+
+
+def _side_by_side(runs: Iterable[Callable[[], FreshTests]], at_once: int) -> Generator[FreshTests, None, None]:
+    """These in their order, begun so many at a time; those that are left when nobody asks for more are ended."""
+    with contextlib.ExitStack() as stack:
+        running: deque[FreshTests] = deque()
+        for run in runs:
+            running.append(stack.enter_context(run()))
+            if len(running) >= at_once:
+                yield running.popleft()
+        yield from running
+
+
+def _begin_together(
+    folder: Path, source: str, targets: Sequence[UnitTarget], begin: Callable[..., FreshTests]
+) -> FreshTests:
+    """All tests in one process, the last one first, measured."""
     measured = os.pathsep.join(sorted({t.file for t in targets}))
-    out = file.parent / "coverage.json"
-    extra = {"TREADLE_COVERAGE": measured, "TREADLE_COVERAGE_OUT": str(out), "TREADLE_ORDER": "reversed"}
-    file.write_text(whole, encoding="utf-8")
-    try:
-        ended = _run(file, 2, extra, allow_effects=allow_effects, seconds=seconds)
-    except (InternalError, UsageError):
-        if whole == source:
-            raise
-        # somebody's own tests may need what only their folder has
-        file.write_text(source, encoding="utf-8")
-        ended = _run(file, 2, extra, allow_effects=allow_effects, seconds=seconds) if source else {}
+    out = str(folder / "coverage.json")
+    extra = {"TREADLE_COVERAGE": measured, "TREADLE_COVERAGE_OUT": out, "TREADLE_ORDER": "reversed"}
+    return begin(_put(folder, source), 2, environment=extra)
+
+
+def _together(tests: FreshTests, folder: Path, targets: Sequence[UnitTarget]) -> tuple[Outcomes, CodeCoverage]:
+    ended, out = _outcomes(tests), folder / "coverage.json"
     return ended, from_report(json.loads(out.read_text()), targets) if out.exists() else CodeCoverage()
 
 
-def _run(
-    file: Path, seed: int, extra: dict[str, str], at_once: int = 0, allow_effects: bool = True, seconds: float = SECONDS
-) -> Outcomes:
+def _begin(file: Path, seed: int, *, allow_effects: bool, ends: float, at_once: int = 0, **more: Any) -> FreshTests:
+    seconds = max(ends - time.monotonic(), 1.0)
+    return FreshTests(
+        file,
+        seconds=seconds,
+        at_once=at_once,
+        effects="allowed" if allow_effects else "refused",
+        hash_seed=seed,
+        seconds_of_a_test=int(min(_SECONDS, max(2, seconds / 4))),
+        **more,
+    )
+
+
+def _outcomes(tests: FreshTests) -> Outcomes:
     try:
-        return run_tests(
-            file,
-            seconds=seconds,
-            partly=True,
-            at_once=at_once,
-            effects="allowed" if allow_effects else "refused",
-            hash_seed=seed,
-            seconds_of_a_test=int(min(_SECONDS, max(2, seconds / 4))),
-            environment=extra,
-        )
+        return tests.outcomes(partly=True)
     except CouldNotRunTests as error:
         refused = re.search(r"EffectRefused: it would (.*)", str(error))
         if refused is not None:  # this process had the module already

@@ -46,6 +46,7 @@ class Rendered:
 
     case: TestCase
     test: str  # function name, with [id] for a parameter
+    says: str  # all that it does, whatever its name is
     promised: bool = False  # asserts what the contracts promise
 
 
@@ -185,7 +186,8 @@ class _Writer:
             shown = identifier(self._short(case.conditions), ids)
             rows += [f"        # {trail}"] if (trail := self.trail(case)) else []
             rows.append(row(values, shown))
-            self.written.rendered.append(Rendered(case, f"{name}[{shown}]", bool(self.promises.conditions)))
+            says = repr((table.columns, values, table.lines))
+            self.written.rendered.append(Rendered(case, f"{name}[{shown}]", says, bool(self.promises.conditions)))
         if table.copies:
             self.imports.module("copy")
         columns = ", ".join(f'"{c}"' for c in table.columns)
@@ -211,7 +213,8 @@ class _Writer:
             for line in part.split("\n")
         )
         self.written.bodies.append((name, f"{heading(name, fixture)}\n{shown}\n"))
-        self.written.rendered.append(Rendered(case, name, bool(self.promises.conditions)))
+        says = "\n".join([*fixture, *draft.lines])
+        self.written.rendered.append(Rendered(case, name, says, bool(self.promises.conditions)))
 
     def _draft(self, case: TestCase) -> Draft:
         target = self.target

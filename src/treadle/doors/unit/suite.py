@@ -29,7 +29,7 @@ from treadle.doors.unit.selected import default_file, drop_superfluous
 from treadle.doors.unit.states import build_states
 from treadle.doors.unit.stubs import stub_files
 from treadle.doors.unit.unittest_style import as_unittest, class_name, fresh_unittest
-from treadle.doors.unit.verify import run_and_keep
+from treadle.doors.unit.verify import SteadyTests, run_and_keep
 from treadle.observe.effects import EffectGuard
 from treadle.search.cluster import Workforce
 from treadle.symbolic.heap.aliasings import in_lazy_order
@@ -171,13 +171,14 @@ class _Command:
         measured = [target for target in found if target.text in grows]
         with _nothing_written("the generated tests were being run"):
             short = Shortened(suite) if self.options.is_brief else None
+            steady = SteadyTests()
             build_states(suite, self.options, self.ends)
-            run_and_keep(suite, path, self.options, existing, measured, self.ends)
+            run_and_keep(suite, path, self.options, existing, measured, self.ends, steady)
             while short is not None and short.replaced(suite):
                 build_states(suite, self.options, self.ends)
-                run_and_keep(suite, path, self.options, existing, measured, self.ends)
+                run_and_keep(suite, path, self.options, existing, measured, self.ends, steady)
             if suite.own_tests is not None and drop_taken(suite, suite.own_tests):
-                run_and_keep(suite, path, self.options, existing, ends=self.ends)
+                run_and_keep(suite, path, self.options, existing, ends=self.ends, steady=steady)
             if existing is not None and not suite.cases:
                 suite.coverage = coverage_of(existing, measured)
 

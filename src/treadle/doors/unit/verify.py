@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from treadle.doors.unit.check import OTHER_ORDER, check
+from treadle.doors.unit.check import OTHER_ORDER, Checked, PassedBefore, check
 from treadle.doors.unit.files import appended, folders, names_in
 from treadle.doors.unit.findings import broken_for_real
 from treadle.doors.unit.pytest_suite import RenderedSuite, write
@@ -35,6 +35,24 @@ _LAST_ROUNDS = 20
 _LEAST_SECONDS = 5.0
 
 
+class SteadyTests:
+    """Tests that passed in an earlier round, by what they say: alone, and with other orders of sets."""
+
+    def __init__(self) -> None:
+        self._alone: set[str] = set()
+        self._orders: set[str] = set()
+
+    def among(self, written: RenderedSuite) -> PassedBefore:
+        alone = frozenset(r.test for r in written.rendered if r.says in self._alone)
+        orders = frozenset(r.test for r in written.rendered if r.says in self._orders)
+        return PassedBefore(alone, orders, all_alone=len(alone) == len(written.rendered))
+
+    def learn(self, written: RenderedSuite, checked: Checked) -> None:
+        passed = {r.says for r in written.rendered if r.test in checked.passed}
+        self._alone |= passed
+        self._orders |= passed if checked.orders else set()
+
+
 def run_and_keep(
     suite: Suite,
     path: Path,
@@ -42,12 +60,15 @@ def run_and_keep(
     existing: str | None = None,
     measured: Sequence[UnitTarget] = (),
     ends: float = math.inf,
+    steady: SteadyTests | None = None,
 ) -> None:
     """Render, run, drop what fails, until everything that is left passes.
 
     With `existing`, the tests are going to be added to that: they get other names than those in there, and the
     coverage is that of both, of the functions in `measured`. Tests that have not run when the time `ends` are cut.
+    What is `steady` has passed as it is, and is run only with the others.
     """
+    steady = SteadyTests() if steady is None else steady
     taken = names_in(existing) if existing is not None else frozenset()
     groups = [(e.target, list(e.cases)) for e in suite.explored]
     used = {e.target.text: e.options for e in suite.explored}
@@ -58,7 +79,7 @@ def run_and_keep(
 
     approximate: set[int] = set()
     plainly: set[int] = set()
-    late, orders = 0, True
+    late = 0
     for number in range(_ROUNDS + _LAST_ROUNDS):
         groups = [(target, cases) for target, cases in groups if cases]
         if not groups:
@@ -85,9 +106,9 @@ def run_and_keep(
             at_once=options.processes,
             seconds=_left(ends),
             unordered=any(case.fragile for _, cases in groups for case in cases),
-            orders=orders,
+            before=steady.among(written),
         )
-        orders = orders and not checked.orders
+        steady.learn(written, checked)
         if not checked.failed and len(checked.passed) == len(written.rendered):
             suite.source, suite.content = source, both
             suite.coverage = checked.coverage
