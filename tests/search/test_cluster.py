@@ -58,6 +58,14 @@ def test_short_tasks_go_together_and_one_that_died_with_its_node_goes_alone() ->
     assert client.given[2:] == [[6, 7], [4], [5]]
 
 
+def test_a_task_that_dask_gave_up_is_not_one_that_kills_its_worker() -> None:
+    """A client that has lost its scheduler cancels what it had asked for: nothing was run, and nothing is to blame."""
+    client = Client(bad=0)
+    given = GivenToDask(client, b"", "pieces: ", 1, lambda *_: None)
+    given.submit([(3, "task")])
+    assert given.ended([(3, "task")], SimpleNamespace(status="cancelled"))[0][0] == "lost"
+
+
 @pytest.mark.parametrize(("seconds", "places"), [(0.001, 2 * 2 * 2), (10.0, 2 * 2)])
 def test_more_is_asked_for_at_once_where_it_is_short(
     seconds: float, places: int, monkeypatch: pytest.MonkeyPatch

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import functools
 import itertools
+import logging
 import os
 import pickle
 import queue
 import sys
 import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
@@ -237,13 +239,14 @@ def relay(asked: tuple[Any, ...], conversation: Conversation) -> None:
             for message in messages:
                 conversation.tell(message)
         given.submit_waiting()
-    conversation.tell(("lost", "the scheduler does not answer any more"))
+    conversation.tell(_LOST)
     while events.get() not in (_OVER, _ALONE):
         pass
 
 
 # What the process that explores has to say in the end: that it is over. Or nothing: it has gone.
 _OVER, _ALONE = ("over",), ("alone",)
+_LOST = ("lost", "the scheduler does not answer any more")
 
 
 def _hear(conversation: Conversation, events: queue.Queue[Any]) -> None:
@@ -293,13 +296,14 @@ class GivenToDask:
     def ended(self, tasks: list[tuple[int, Any]], future: Any) -> list[Any]:
         """What a task of Dask's came to: all that was said of ours."""
         del self._futures[tasks[0][0]]
-        why = "cancelled"
+        if future.status == "cancelled":  # not by us: a client that loses its scheduler gives up all it has asked for
+            return [_LOST]
         if future.status == "finished":
             try:
                 return node.unpacked(future.result(timeout=_ANSWER), os.getcwd())
             except Exception as error:  # the answer was lost with the node that had it
                 why = _line(error)
-        elif future.status == "error":
+        else:
             why = _line(future.exception())
         self._suspects.update(number for number, _ in tasks)
         return [("died", [number], why) for number, _ in tasks]
@@ -308,6 +312,9 @@ class GivenToDask:
 def _connected(cluster: Cluster) -> tuple[Any, int, str]:
     """A client, how many threads there are, and the name of what was sent; what does not fit is told."""
     distributed = _distributed()
+    # what matters of versions that differ, and of a scheduler that goes away, is told in one sentence
+    warnings.simplefilter("ignore")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(cluster.address, timeout=_ANSWER, set_as_default=False, name="treadle")
     except (OSError, TimeoutError, ValueError) as error:
