@@ -12,6 +12,7 @@ from tests.cli.conftest import Cli
 from treadle.cli.try_ import exit_code
 from treadle.doors.explore import project as projects
 from treadle.doors.explore.project import Row
+from treadle.report import page as pages
 
 THREADED = """
 import threading
@@ -49,7 +50,7 @@ def test_each_test_that_starts_threads_has_a_row(cli: Cli, project: Path) -> Non
     (project / "test_bank.py").unlink()
     (project / "test_threads.py").write_text(THREADED)
     (project / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
-    answer = cli("try", ".", "--json", "--seconds", "20")
+    answer = cli("try", ".", "--json", "--seconds", "20", "--report", "out.html")
     rows = {row["target"]: row for row in json.loads(answer.out)["tests"]}
     assert {target: row["verdict"] for target, row in rows.items()} == {
         "test_threads.py::test_lost": "FAILED",
@@ -58,6 +59,11 @@ def test_each_test_that_starts_threads_has_a_row(cli: Cli, project: Path) -> Non
     assert rows["test_threads.py::test_lost"]["todo"].startswith("assertion: ")
     assert rows["test_threads.py::test_lost"]["builds"]
     assert answer.code == 1
+    failed, plain = pages.read(project / "out.html")
+    assert (failed["target"], failed["verdict"]) == ("test_threads.py::test_lost", "FAILED")
+    assert failed["findings"][0]["cause"]
+    assert any(name.endswith("test_threads.py") for name in failed["files"])
+    assert (plain["verdict"], plain["findings"]) == ("fails plainly", [])
 
 
 @pytest.mark.parametrize(

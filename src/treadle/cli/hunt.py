@@ -158,7 +158,8 @@ def _tell(facts: list[dict[str, Any]], prey: Prey, stopped: bool, as_json: bool)
         if fault["replay"]:
             out.say(f"replay: treadle replay '{fault['replay']}'", indent=4, whole=True)
     for release, row in rows.items():
-        out.say(f"{release}: {', '.join(f'{number} {what}' for what, number in sorted(row.items()) if number)}")
+        counted = [many(number, what.removesuffix("s"), what) for what, number in sorted(row.items()) if number]
+        out.say(f"{release}: {', '.join(counted)}")
     for name, why in prey.refused.items():
         out.say(f"refused: {name}: {why}")
     out.say(f"{len(facts)} of {len(prey.targets)} classes and modules run, {many(len(faults), 'race')}")

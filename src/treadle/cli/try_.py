@@ -11,9 +11,12 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from treadle.cli.output import page_option, write_page
 from treadle.core.errors import UsageError
 from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS, EXIT_PASSED
 from treadle.doors.explore import project
+from treadle.report import page as pages
+from treadle.report.fresh_process import scratch_folder
 from treadle.report.lines import Lines
 from treadle.report.progress import many
 from treadle.report.terminal import harmless
@@ -28,7 +31,16 @@ from treadle.report.terminal import harmless
 )
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def command(target: str, seconds: float, tests: int, once: float, instrument: tuple[str, ...], as_json: bool) -> int:
+@page_option
+def command(
+    target: str,
+    seconds: float,
+    tests: int,
+    once: float,
+    instrument: tuple[str, ...],
+    as_json: bool,
+    page: Path | None,
+) -> int:
     """Explore the tests of a project that start threads.
 
     Runs the tests that speak of threads once, as they are; explores those that pass and start a thread, each in a
@@ -56,17 +68,31 @@ def command(target: str, seconds: float, tests: int, once: float, instrument: tu
         raise UsageError(f"running the tests once took longer than {once:g} s: raise --once, or name a file with tests")
     if not found:
         raise UsageError(f"no test in '{target}' starts a thread when it is run: {_pytest_command(files)}")
-    rows = []
-    for number, test in enumerate(found[:tests], 1):
-        told.say((f"{number} of {min(len(found), tests)}: {test.target}", "dim"))
-        rows.append(project.explore_alone(test, seconds, packages))
+    rows: list[project.Row] = []
+    parts: list[pages.Part] = []
+    with scratch_folder() as scratch:
+        for number, test in enumerate(found[:tests], 1):
+            told.say((f"{number} of {min(len(found), tests)}: {test.target}", "dim"))
+            place = scratch / f"{number}.html" if page is not None else None
+            rows.append(project.explore_alone(test, seconds, packages, place))
+            parts += _parts(rows[-1], place) if place is not None else []
     left_out = len(found) - len(rows)
     if as_json:
         facts = {"left_out": left_out, "in_processes": ran.in_processes, "instrument": packages}
         print(json.dumps({"tests": [row.to_json() for row in rows], **facts}))
     else:
         _show(rows, left_out)
+    write_page(page, parts, as_json)
     return exit_code(rows)
+
+
+def _parts(row: project.Row, place: Path) -> list[pages.Part]:
+    """What a page shows of one test: what its exploration wrote, or, where that is not the last word, the row."""
+    written = pages.read(place) if place.exists() else []
+    if any(one["verdict"].startswith(row.verdict) for one in written):
+        return written
+    plain = pages.part("explore", row.target, None, row.verdict, row.todo)
+    return [{**plain, "colour": "warn", "findings": [], "evidence": {}}]
 
 
 def _folder(target: str) -> Path:

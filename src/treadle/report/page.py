@@ -20,6 +20,8 @@ from treadle.report.explanation import short_names
 
 Part = dict[str, Any]
 
+_BEGIN_OF_DATA = '<script id="data" type="application/json">'
+
 # kind of a part -> the scripts that show it
 _SCRIPTS = {
     "explore": ("lanes", "sequence", "finding", "explore"),
@@ -71,6 +73,13 @@ def check_writable(path: Path, option: str) -> None:
 def write(path: Path, parts: Sequence[Part]) -> None:
     """Write the report of some parts."""
     write_whole(path, render(parts))
+
+
+def read(path: Path) -> list[Part]:
+    """The parts of a page that was written, to go into another one."""
+    _, _, rest = path.read_text(encoding="utf-8").partition(_BEGIN_OF_DATA)
+    data = json.loads(rest.partition("</script>")[0])
+    return [{**one, "files": data["files"]} for one in data["parts"]]
 
 
 def render(parts: Sequence[Part], shown: str = "") -> str:

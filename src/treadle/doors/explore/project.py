@@ -160,13 +160,16 @@ def _run_files(
     return [json.loads(line) for line in lines if line.endswith("}")], ended
 
 
-def explore_alone(test: ThreadedTest, seconds: float, packages: Sequence[str], longer: bool = False) -> Row:
+def explore_alone(
+    test: ThreadedTest, seconds: float, packages: Sequence[str], page: Path | None = None, longer: bool = False
+) -> Row:
     """Explore one test in a process of its own; once more and longer, when it had few executions in its time."""
     if test.outcome != "passed":
         return Row(test.target, "fails plainly", "", 0, test.seconds, "mend the test first: it fails without Treadle")
     words = [sys.executable, "-m", "treadle", "explore", test.target, "--json", "--seconds", f"{seconds:g}"]
     for package in packages:
         words += ["--instrument", package]
+    words += ["--report", str(page)] if page is not None else []
     done = _run(words, {**os.environ}, seconds + _PATIENCE)
     if done is None:
         todo = f"it did not end within {seconds + _PATIENCE:g} s: a limit of Treadle, please report it"
@@ -176,7 +179,7 @@ def explore_alone(test: ThreadedTest, seconds: float, packages: Sequence[str], l
     except (ValueError, IndexError):
         return _without_result(test, done)
     if found.get("cut_by") == "seconds" and found["executions"] < _FEW and not longer:
-        again = explore_alone(test, _LONGER * seconds, packages, longer=True)
+        again = explore_alone(test, _LONGER * seconds, packages, page, longer=True)
         return again if again.verdict != "HANG" else _row(test, found)
     return _row(test, found)
 
