@@ -256,7 +256,7 @@ def test_schedule_shows_both_orders_and_the_queues(browser: Browser, pages: dict
 
 def test_explored_actors_are_shown_by_their_messages(browser: Browser, pages: dict[str, Path]) -> None:
     browser.open(pages["messages"])
-    assert browser.texts(".cause > span")[0].startswith("it takes only: text before logon#1")
+    assert browser.texts(".cause > span")[0].startswith("all it takes: text before logon#1")
     assert browser.texts(".finding .sequence h3") == ["this fails", "this passes"]
     assert browser.texts(".source tr.raised .code") == ['            self.online[name].tell(("text", content))']
 

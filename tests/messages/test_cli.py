@@ -41,7 +41,7 @@ def test_a_failure_is_exit_1_with_order_and_replay_command(cli: Cli) -> None:
     code, out, _ = cli("schedule", "test_app.py::test_two_actions", "--delivery", "promised")
     assert code == 1
     assert out.startswith("FAILED  test_app.py::test_two_actions")
-    assert "it takes only: Flush before Write" in out
+    assert "all it takes: Flush before Write" in out
     assert "> Terminator -> Writer: Flush" in out
     assert "replay: treadle replay 'tr2:test_app.py::test_two_actions:" in out
 

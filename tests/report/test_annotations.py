@@ -53,7 +53,7 @@ def test_an_order_of_messages_stands_where_the_program_raised_it() -> None:
         )
     (told,) = remarks([Result("test_chat.py::test_chat", Verdict.FAILED, 2, False, "dpor", 0.1, [found])])
     assert told.file == __file__
-    assert "it takes only: text before logon" in told.message
+    assert "all it takes: text before logon" in told.message
 
 
 def test_sarif_names_a_file_by_a_uri(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

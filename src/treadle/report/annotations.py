@@ -63,7 +63,7 @@ def of_finding(target: str, verdict: Verdict, finding: Finding) -> Annotation:
     pair = _pair(finding)
     cause = "" if pair is None else pair.sentence(short_names([step.file for step in finding.steps]))
     if isinstance(finding, OrderFinding) and finding.order:
-        cause = f"it takes only: {', '.join(finding.order)}"
+        cause = f"all it takes: {', '.join(finding.order)}"
     on = "" if finding.builds is None else f"on: {finding.builds}"
     lines = [f"{finding.kind}: {finding.message}", cause, on, replay_command(finding) if finding.replay else ""]
     return Annotation("error", finding.kind, _title(target, verdict), "\n".join(filter(None, lines)), file, line)

@@ -69,7 +69,7 @@ def _orders(finding: OrderFinding) -> dict[str, Any]:
     )
     passing = sequence(finding.passing[:MOST_RECEIVES], there, "this passes") if finding.passing else None
     return {
-        "cause": f"it takes only: {', '.join(finding.order)}{numbered}" if finding.order else "",
+        "cause": f"all it takes: {', '.join(finding.order)}{numbered}" if finding.order else "",
         "repair": _OTHER_ORDER if finding.order else "",
         "notes": [*([finding.note] if finding.note else []), *finding.notes],
         "fails": sequence(finding.schedule[:MOST_RECEIVES], here, "this fails"),
@@ -89,6 +89,9 @@ _FIGURES = {
 }
 
 
+_SWITCHED = {"free": "threads were switched before every access to what they share, as builds without a GIL do (free)"}
+
+
 def _evidence(result: Result) -> dict[str, list[str]]:
     """What the verdict rests on, as lists with a title."""
     figures = {} if result.failed else result.statistics  # of a search that ended at a failure they tell little
@@ -101,6 +104,8 @@ def _evidence(result: Result) -> dict[str, list[str]]:
             f"{classes}: those of one class differ only in the order of steps that have nothing to do with each other",
             *([more] if evidence.checked else []),
         ]
+    if result.verdict.is_pass and result.switches:
+        counts.append(_SWITCHED.get(result.switches, f"threads were switched where they are there: {result.switches}"))
     return {
         "What the search did": counts,
         "Shared by several": [] if evidence is None else evidence.shared,

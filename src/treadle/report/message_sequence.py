@@ -81,7 +81,7 @@ def _panel(note: str, events: Sequence[Receive], difference: int | None) -> Pane
 
 def story(failing: Sequence[Receive], passing: Sequence[Receive], order: Sequence[str], note: str = "") -> str:
     """A failing execution, told: the orders that it takes, and its messages beside those of one that passes."""
-    parts = [f"it takes only: {', '.join(order)}"] if order else []
+    parts = [f"all it takes: {', '.join(order)}"] if order else []
     parts.append(text(failing, passing))
     if note:
         parts.append(f"note: {note}")
