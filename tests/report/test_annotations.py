@@ -43,6 +43,13 @@ def test_github_shows_a_finding_at_its_line(tmp_path: Path, monkeypatch: pytest.
     assert line.endswith("%0Aon: every build%0Atreadle replay 'tr2:x'")
 
 
+def test_what_the_program_says_does_not_steer_the_terminal() -> None:
+    found = Finding("assertion", "\x1b[31mred\r\n::error::no", replay="tr2:x")
+    told = github(remarks([Result("t.py::t", Verdict.FAILED, 2, False, "dpor", 0.1, [found])]))
+    assert "\u241b[31mred\u240d%0A::error::no" in told
+    assert told.isprintable()
+
+
 def test_an_order_of_messages_stands_where_the_program_raised_it() -> None:
     inside = [Step("T1", "gets from", "Server", json.__file__, 1, "_actor_loop", "0")]  # a file of a library
     try:

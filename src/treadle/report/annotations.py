@@ -22,6 +22,7 @@ from treadle.messages.result import OrderFinding
 from treadle.report.console import advice, replay_command, sentence
 from treadle.report.explanation import Clash, culprit, short_names
 from treadle.report.raised import raised_at
+from treadle.report.terminal import harmless
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def github(found: Iterable[Annotation]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return harmless(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
