@@ -682,7 +682,7 @@ def test_one_that_only_a_schedule_brings_about_is_a_failure(cli: Cli, project: P
 
 
 A_SERVER_FROM_BEFORE = """
-import pytest, socket, socketserver
+import socket, socketserver
 
 class Handler(socketserver.BaseRequestHandler):
     answers = {"what": b"yes"}
@@ -690,18 +690,12 @@ class Handler(socketserver.BaseRequestHandler):
     def handle(self):
         self.request.sendall(self.answers["what"])
 
-@pytest.fixture(scope="module")
-def server():
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), name="the server")
-        thread.start()
-        yield server.server_address
-        server.shutdown()
-        thread.join()
+server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+threading.Thread(target=server.serve_forever, args=(0.01,), name="the server", daemon=True).start()
 
-def test_it(server):
+def test_it():
     def ask():
-        with socket.create_connection(server) as asking:
+        with socket.create_connection(server.server_address) as asking:
             assert asking.recv(3) == b"yes"
 
     both(ask, ask)
