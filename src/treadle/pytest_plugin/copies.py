@@ -178,6 +178,10 @@ def judge_copies(item: pytest.Function, body: Copies, result: Result, number: in
                     settings["partner"] = body.partner.nodeid
                 finding.trail = replace(finding.trail, settings=settings)
                 finding.replay = str(finding.trail)
+
+
+def tell_copies(item: pytest.Function, result: Result) -> None:
+    """What counts in the end: a failure that a fresh process does not show was taken back."""
     told(item, _OUTCOMES[result.verdict.value])
 
 

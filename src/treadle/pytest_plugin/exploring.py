@@ -22,7 +22,7 @@ from treadle.doors.explore.project import raised_plainly
 from treadle.doors.explore.replay import replay
 from treadle.pytest_plugin import CAMPAIGN, FACTS, Campaign, options_of
 from treadle.pytest_plugin.body import Body, plain, set_up_wider
-from treadle.pytest_plugin.copies import Copies, copies_of, judge_copies
+from treadle.pytest_plugin.copies import Copies, copies_of, judge_copies, tell_copies
 from treadle.report import store
 from treadle.report.console import advice, replay_command, sentence
 from treadle.report.explore_page import result_part
@@ -83,6 +83,8 @@ def explore_item(item: pytest.Function) -> None:
             body.confirm(result)
         if isinstance(result, Result) and result.failed and result.everywhere and _passes_plainly(item):
             _not_the_schedule(result)
+        if isinstance(body, Copies) and not campaign.replay:
+            tell_copies(item, result)
         if result.cut_by == "interrupted":
             item.session.shouldstop = "interrupted"
         item.stash[FACTS] = {

@@ -123,6 +123,7 @@ class Execution:
         "picker",
         "plan",
         "planned",
+        "points_unswept",
         "pool",
         "rebound",
         "references",
@@ -192,10 +193,10 @@ class Execution:
         self.ends_are_points = shared is None or ENDS in shared
         self.watched: dict[int, Any] = {}  # objects that weak references gave: `lives`
         self.revealed = False  # has this execution shown an object to be shared that was not known to be?
-        self.keep: list[
-            Any
-        ] = []  # what was met, so that no address is used again; by weak references where that can be
+        # what was met, so that no address is used again; by weak references where that can be
+        self.keep: list[Any] = []
         self.references: list[Any] = []
+        self.points_unswept = 0  # since all that is kept was asked whether it is alone: `lives.let_go`
         self.attributes_of: dict[int, type] = {}  # dictionaries of attributes that were handed out, and of what
         self.values = False
         self.looks_are_points = 0  # of these versions
