@@ -30,7 +30,7 @@ class Worker:
             try:
                 begin(self.greenlet, strand.run)
                 if execution.lets_go and not execution.ending:
-                    let_go(execution, strand)
+                    let_go(execution, strand, last=True)
                 if execution.ends_are_points and not execution.ending:
                     strand.pending = (FINISH, strand.treadle_name, None)
                     strand.touched = strand

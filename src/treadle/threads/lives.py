@@ -40,12 +40,12 @@ _ALONE: Final = max(map(getrefcount, [object()]))
 _LATELY: Final = 32
 
 
-def let_go(run: Execution, me: Strand) -> None:
-    """Before the next operation of a strand: what it had, and nobody has any more, dies."""
+def let_go(run: Execution, me: Strand, last: bool = False) -> None:
+    """Before the next operation of a strand, or its end: what it had, and nobody has any more, dies."""
     keep = run.keep
     run.points_unswept += 1
     start = 0
-    if run.points_unswept * _LATELY >= len(keep):
+    if last or run.points_unswept * _LATELY >= len(keep):
         run.points_unswept = 0
     else:
         start = len(keep) - _LATELY

@@ -52,6 +52,15 @@ def in_a_dictionary(one):
 
 
 @dying
+def in_a_list_older_than_a_hundred_others(one):
+    held = [one]
+    held.append(1)
+    others = [[number] for number in range(100)]
+    for other in others:
+        other.append(1)
+
+
+@dying
 def in_an_enumeration(one):
     for _ in enumerate([one]):
         pass
