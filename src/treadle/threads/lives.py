@@ -36,7 +36,7 @@ _UNPLACED: Final = "when an object dies that a weak reference asks for, after an
 
 # References to an object that is in one list and nowhere else, as they are counted below.
 _ALONE: Final = max(map(getrefcount, [object()]))
-# Most objects die young: so many that were met lately are asked at each point, and the others as often as costs the same.
+# Most objects die young: of those met lately so many are asked at each point, the others as often as costs the same.
 _LATELY: Final = 32
 
 
