@@ -8,6 +8,7 @@ its arguments, its object and its closure lead to (`reach`), and on one location
 from __future__ import annotations
 
 import contextvars
+import dis
 import functools
 import re
 import types
@@ -42,6 +43,21 @@ _CONTROLLED: Final = frozenset(
 )
 # Pools of threads over modelled queues; what else is in that package is not under control.
 _THREAD_POOLS: Final = frozenset({"multiprocessing.pool", "multiprocessing.dummy"})
+
+
+# Instructions that touch nothing but their own frame.
+_OF_THE_FRAME: Final = frozenset(
+    {"RESUME", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_CONST", "LOAD_SMALL_INT", "POP_TOP", "NOP", "RETURN_VALUE"}
+    | {"RETURN_CONST"}
+)
+
+
+@functools.lru_cache(maxsize=10_000)
+def _is_one_access(of: type, code: types.CodeType) -> bool:
+    """Does a method touch one attribute of its object, and do nothing else? Then it is one step by itself."""
+    accesses = sum(instruction.opname not in _OF_THE_FRAME for instruction in dis.get_instructions(code))
+    in_class = any(name in vars(base) for base in of.__mro__ for name in code.co_names)  # perhaps a property
+    return accesses <= 1 and not in_class
 
 
 def is_controlled(module: str) -> bool:
@@ -325,7 +341,8 @@ def atomic_method(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle_
     contained = known.in_modules(home_of(of), known.SELF_CONTAINED)
     _add_arguments(strand, operations, args, kwargs, READS if contained else CHANGES)
     code = getattr(getattr(of, method, None), "__func__", getattr(of, method, None))
-    if type(code) is _FunctionType and meet(strand, obj).shared:  # an ExitStack that several use
+    # an ExitStack that several use
+    if type(code) is _FunctionType and meet(strand, obj).shared and not _is_one_access(of, code.__code__):
         strand.execution.assumed.add(f"{home_of(of)}.{of.__name__}.{method}")
     return _foreign_call(strand, operations, called, home_of(of), f"{of.__name__}.{method}", code, args, kwargs)
 
