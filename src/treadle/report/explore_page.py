@@ -12,6 +12,7 @@ from treadle.report.lanes import files_of, lanes
 from treadle.report.message_sequence import divergence
 from treadle.report.progress import many
 from treadle.report.raised import raised_at, raised_line
+from treadle.report.repair import SEARCH_AGAIN
 from treadle.report.sequence import sequence
 
 # Receives of one execution that a page steps through.
@@ -19,7 +20,7 @@ MOST_RECEIVES = 400
 
 _OTHER_ORDER = (
     "make it right in this order as well, or make the order impossible: ask and wait for the answer, or send both "
-    "in one message; then run the same command again"
+    f"in one message; then {SEARCH_AGAIN}"
 )
 
 
@@ -83,7 +84,7 @@ _FIGURES = {
     "longest": ("step in the longest schedule", "steps in the longest schedule"),
     "blocked": ("schedule was given up, because another one covers it", "schedules were given up, because others do"),
     "impossible": ("schedule cannot happen on this Python", "schedules cannot happen on this Python"),
-    "total_runs": ("run of the test, all in all", "runs of the test, all in all"),
+    "total_runs": ("run of the test in all", "runs of the test in all, with those that only showed what is shared"),
     "estimate": ("execution estimated for the whole search", "executions estimated for the whole search"),
     "resumed": ("execution taken over from an earlier search", "executions taken over from an earlier search"),
 }
@@ -108,7 +109,7 @@ def _evidence(result: Result) -> dict[str, list[str]]:
         counts.append(_SWITCHED.get(result.switches, f"threads were switched where they are there: {result.switches}"))
     return {
         "What the search did": counts,
-        "Shared by several": [] if evidence is None else evidence.shared,
+        "Shared by several threads or tasks": [] if evidence is None else evidence.shared,
         "Run in both orders": [] if evidence is None else evidence.races,
         "Taken as one step": list(result.atomic_modules) if evidence is None else evidence.one_step,
         "Deadlines that struck only when nothing else could run": [] if evidence is None else evidence.deadlines,

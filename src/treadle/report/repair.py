@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from treadle.core.result import Step, Waiting
 from treadle.report.explanation import Clash, cycle
 
+# A replay knows one schedule only, of the program as it was.
+SEARCH_AGAIN = "run the search again, not the replay"
+
 
 def at(file: str, line: int, names: dict[str, str]) -> str:
     """A place in the source, as people read it."""
@@ -19,7 +22,7 @@ def repair(pair: Clash | None, waiting: Sequence[Waiting], steps: Sequence[Step]
     if ring:
         who = " and ".join(dict.fromkeys(one.strand for one in ring))
         wanted = " and ".join(dict.fromkeys(one.object for one in ring))
-        return f"let {who} take {wanted} in the same order, or take one lock for all; then run the same command again"
+        return f"let {who} take {wanted} in the same order, or take one lock for all; then {SEARCH_AGAIN}"
     if waiting:
         return next(filter(None, (_let_go(one, steps, names) for one in waiting)), "")
     if pair is None:
@@ -38,11 +41,11 @@ def repair(pair: Clash | None, waiting: Sequence[Waiting], steps: Sequence[Step]
         return (
             f"nothing keeps {who} apart between {start} and {end}, where {function} makes both of its accesses: hold "
             "one lock from the first to the last of them, wherever the object is used (one that is taken anew at "
-            f"{' and at '.join(places)} does not help), or do not share it; then run the same command again"
+            f"{' and at '.join(places)} does not help), or do not share it; then {SEARCH_AGAIN}"
         )
     return (
         f"nothing keeps {who} apart at {' and '.join(places)}: hold one lock around all that belongs together "
-        "there, wherever it is used, or do not share the object; then run the same command again"
+        f"there, wherever it is used, or do not share the object; then {SEARCH_AGAIN}"
     )
 
 
@@ -72,9 +75,9 @@ def _held_by_some(found: Sequence[Step], steps: Sequence[Step], names: dict[str,
                 once = ", and once only: who takes it twice waits for itself" if lock.startswith("Lock") else ""
                 return (
                     f"{where}: take it before {places[0]} already and keep it up to {places[-1]}{once}; or look again "
-                    "while holding it. Then run the same command again"
+                    f"while holding it. Then {SEARCH_AGAIN}"
                 )
-            return f"{where}: hold it there, too. Then run the same command again"
+            return f"{where}: hold it there, too. Then {SEARCH_AGAIN}"
     return ""
 
 
@@ -99,8 +102,7 @@ def _let_go(one: Waiting, steps: Sequence[Step], names: dict[str, str]) -> str:
         signal = at(early[-1].file, early[-1].line, names)
         return (
             f"{here} for a notify that came before it, at {signal}, and is not kept: ask for what is waited for, and "
-            f"wait, while holding the lock of {one.object}: `while not ...: condition.wait()`; then run the same "
-            "command again"
+            f"wait, while holding the lock of {one.object}: `while not ...: condition.wait()`; then {SEARCH_AGAIN}"
         )
     if one.operation == "gets from":
         return f"{here} and nobody is left who puts something into {one.object}: put an end mark for every reader"
