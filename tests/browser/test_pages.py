@@ -198,7 +198,8 @@ def test_where_everybody_waits_is_the_last_step_of_a_deadlock(browser: Browser, 
 
 def test_a_pass_shows_what_it_rests_on(browser: Browser, pages: dict[str, Path]) -> None:
     browser.open(pages["pass"])
-    assert {"What the search did", "Shared by several threads or tasks", "Run in both orders"} <= set(browser.texts("h2"))
+    titles = {"What the search did", "Shared by several threads or tasks", "Run in both orders"}
+    assert titles <= set(browser.texts("h2"))
 
 
 def test_unit_chooses_a_case_and_walks_along_it(browser: Browser, pages: dict[str, Path]) -> None:
