@@ -164,7 +164,7 @@ def report(
     problems: Sequence[collect.TestProblem] = (),
     page: Path | None = None,
     explain_pass: bool = False,
-    machines: Machines = Machines(),  # noqa: B008
+    machines: Machines = Machines(),
 ) -> int:
     """Print the results and save what failed; return the worst exit code."""
     saved = [save_findings(root, result.target, result.findings) for result in results]

@@ -121,6 +121,15 @@ class ExploredTarget:
     # cases that are in no file: they cannot be written down, or the real run is not the same every time
     unwritten: list[CodePlace] = field(default_factory=list)
 
+    def add(self, found: ExploredTarget) -> None:
+        """Take what another search has found on paths that this one has not run to their end."""
+        known = set(self.finished)
+        for case in found.cases:
+            if case.choices not in known:
+                self.cases.append(case)
+                self.finished.append(case.choices)
+                self.paths += 1
+
 
 # The machine recurses once per call and expression of the program; each of its frames takes several of ours.
 HOST_RECURSION = 20_000
@@ -306,23 +315,17 @@ class Session:
                 self.result.stopped = True
             return self.finish()
 
-    def look_for_the_rest(self, explored: ExploredTarget) -> None:
-        """Where a limit cut the paths: the branches of the function itself are looked for, each for itself.
+    def for_the_rest(self) -> Session | None:
+        """Where a limit cut the paths: a search for the branches of the function itself, each for itself.
 
         That search joins paths in which only data differs, so it gets through where there are too many to follow.
         """
+        explored = self.result
         cut = explored.seen.cut
         if not self.options.is_brief or explored.stopped or not (cut[Limit.TIME] or cut[Limit.PATHS]):
-            return
-        options = dataclasses.replace(self.options, select="branches", seconds=self.options.seconds * _FOR_THE_REST)
-        session = Session(self.target, options)
-        session.ctrl_c = self.ctrl_c
-        known = set(explored.finished)
-        for case in session.explore().cases:
-            if case.choices not in known:
-                explored.cases.append(case)
-                explored.finished.append(case.choices)
-                explored.paths += 1
+            return None
+        seconds = self.options.seconds * _FOR_THE_REST
+        return Session(self.target, dataclasses.replace(self.options, select="branches", seconds=seconds))
 
     def leave(self) -> ExploredTarget:
         """Not begun: all of it is for later."""

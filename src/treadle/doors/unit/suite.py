@@ -318,8 +318,13 @@ def _explore(
     workers: Workforce,
     ctrl_c: CtrlC,
 ) -> None:
-    for session, explored in _explored(sessions, progress, texts, workers, ctrl_c):
-        session.look_for_the_rest(explored)
+    whole = list(_explored(sessions, progress, texts, workers, ctrl_c))
+    cut = [(explored, rest) for session, explored in whole if (rest := session.for_the_rest())]
+    if cut and not ctrl_c.pressed:
+        found = _explored([rest for _, rest in cut], progress, texts, workers, ctrl_c)
+        for (explored, _), (_, more) in zip(cut, found, strict=True):
+            explored.add(more)
+    for session, explored in whole:
         _book(suite, explored)
         suite.guesses += [
             one
