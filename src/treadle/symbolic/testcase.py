@@ -138,6 +138,8 @@ class TestCase:
 
     # the choices with names, and those of the aliasing behind them: what `treadle replay` runs again
     trail: Choices = ()
+    # the choices with forced ones: along these no solver is needed, as long as nothing changes
+    made: Choices = ()
 
     @property
     def condition(self) -> str:

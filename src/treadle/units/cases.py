@@ -145,6 +145,7 @@ class Concrete:
             aliasing=self.aliasing.numbers,
             world=world,
             trail=(*named(self.path), *self.aliasing.chosen),
+            made=tuple(self.path.choices),
         )
         self.run.annotate(case, self)
         return case

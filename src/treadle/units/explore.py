@@ -315,15 +315,17 @@ class Session:
                 self.result.stopped = True
             return self.finish()
 
-    def for_the_rest(self) -> Session | None:
-        """Where a limit cut the paths: a search for the branches of the function itself, each for itself.
+    @property
+    def has_a_rest(self) -> bool:
+        """Whether a limit cut the paths of a short suite, whose branches are worth a search of their own."""
+        cut = self.result.seen.cut
+        return self.options.is_brief and not self.result.stopped and bool(cut[Limit.TIME] or cut[Limit.PATHS])
 
-        That search joins paths in which only data differs, so it gets through where there are too many to follow.
+    def for_the_rest(self) -> Session:
+        """A search for the branches of the function itself, each for itself.
+
+        It joins paths in which only data differs, so it gets through where there are too many to follow.
         """
-        explored = self.result
-        cut = explored.seen.cut
-        if not self.options.is_brief or explored.stopped or not (cut[Limit.TIME] or cut[Limit.PATHS]):
-            return None
         seconds = self.options.seconds * _FOR_THE_REST
         return Session(self.target, dataclasses.replace(self.options, select="branches", seconds=seconds))
 

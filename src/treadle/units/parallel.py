@@ -76,6 +76,8 @@ class _Tree:
         # a guided search is not a walk in order: one process does it, from beginning to end
         self.whole = session.guide is not None
         self.concluded = False
+        # once this one is over: the search for branches that its limit has cut off
+        self.rest: _Tree | None = None
         self.counts: Counter[str] = Counter()
         self.warnings: list[str] = []
         self._solver: Solver | None = None
@@ -168,6 +170,8 @@ class _Tree:
         result = self.session.result if self.concluded else self.session.finish()
         result.summaries += self.counts
         result.warnings += [w for w in dict.fromkeys(self.warnings) if w not in result.warnings]
+        if self.rest is not None:
+            result.add(self.rest.finish())
         return result
 
 
@@ -175,7 +179,9 @@ class _Coordinator:
     """Hands out work, and books what comes back."""
 
     def __init__(self, trees: Sequence[_Tree], pool: AnyPool) -> None:
-        self.trees = trees
+        self.functions = trees
+        # the functions, and behind them the rests of those that a limit has cut
+        self.trees = list(trees)
         self.pool = pool
         self.given: dict[int, _Given] = {}
         self.numbers = itertools.count()
@@ -202,12 +208,27 @@ class _Coordinator:
             for tree in self.trees:
                 if not tree.whole:
                     tree.settle()
+            self._add_rests()
             if self.pool.exhausted:
                 for tree in self.trees:
                     tree.close(Limit.LOST)
 
+    def _add_rests(self) -> None:
+        for tree in self.functions:
+            if tree.over and tree.rest is None and tree.session.has_a_rest:
+                session = tree.session.for_the_rest()
+                session.ctrl_c, session.progress = tree.session.ctrl_c, tree.session.progress
+                tree.rest = _Tree(session)
+                self.trees.append(tree.rest)
+                self.places[id(tree.rest)] = self.places[id(tree)]
+
     def _run_one_here(self) -> bool:
-        """While no worker is up, this process does what comes first; for a short function that is all there is."""
+        """While no worker is up, this process does what comes first; for a short function that is all there is.
+
+        With more functions than workers it waits for them: one slow path here would keep them all from their work.
+        """
+        if self.pool.coming and len(self.functions) > self.pool.size:
+            return False
         for tree in self.trees:
             node = None if tree.over else tree.free()
             if node is None:
@@ -238,7 +259,8 @@ class _Coordinator:
                 start = None if tree.whole else node.alternative.bare()
                 number = next(self.numbers)
                 self.given[number] = _Given(tree, {node.alternative.choices: node})
-                self.pool.give(worker, number, PathsTask(self.places[id(tree)], start, left, _BUDGET))
+                is_rest = tree not in self.functions
+                self.pool.give(worker, number, PathsTask(self.places[id(tree)], start, left, _BUDGET, is_rest))
 
     def _work_for(self, worker: Busy) -> tuple[_Tree, _Node] | None:
         """Of a function that everybody has left; of the worker's own; of a new one; of any.
@@ -346,7 +368,7 @@ def _explore_all(
                 for tree in trees:
                     tree.warnings += pool.warnings
     except KeyboardInterrupt:
-        for tree in trees:
+        for tree in [*trees, *(tree.rest for tree in trees if tree.rest is not None)]:
             if not tree.over:
                 tree.close(Limit.TIME)
                 tree.session.result.stopped = True

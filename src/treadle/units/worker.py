@@ -58,6 +58,8 @@ class PathsTask:
     # until the function's time is up, and how long to work before the rest goes back
     seconds: float
     budget: float
+    # of the search for the branches that a limit has cut off
+    is_rest: bool = False
 
 
 # --- messages ----------------------------------------------------------------------------------------------
@@ -106,22 +108,23 @@ class PathServer:
         self._setup = setup
         self._tell = tell
         self._targets: dict[str, UnitTarget] = {}
-        self._sessions: dict[int, tuple[Session, Solver]] = {}
+        self._sessions: dict[tuple[int, bool], tuple[Session, Solver]] = {}
         # models of what was given back: they spare a question when it returns to this process
         self._models: dict[tuple[int, Choices], Alternative] = {}
         for text in setup.texts:
             for target in resolve(text):
                 self._targets.setdefault(target.text, target)
 
-    def _session(self, number: int) -> tuple[Session, Solver]:
-        if number not in self._sessions:
+    def _session(self, number: int, is_rest: bool) -> tuple[Session, Solver]:
+        if (number, is_rest) not in self._sessions:
             text, options, inside, known = self._setup.sessions[number]
             session = Session(self._targets[text], options, inside=inside, known=known)
-            self._sessions[number] = (session, session.solver())
-        return self._sessions[number]
+            session = session.for_the_rest() if is_rest else session
+            self._sessions[number, is_rest] = (session, session.solver())
+        return self._sessions[number, is_rest]
 
     def run(self, number: int, task: PathsTask) -> tuple[Counter[str], list[str]]:
-        session, solver = self._session(task.session)
+        session, solver = self._session(task.session, task.is_rest)
         before = Counter(session.result.summaries)
         if task.start is None:
             self._whole(number, session)

@@ -15,7 +15,7 @@ from treadle.doors.unit.result_json import case_facts
 from treadle.doors.unit.shown import shown
 from treadle.symbolic.explore import MachineFault
 from treadle.symbolic.heap.aliasings import Aliasing, aliasings
-from treadle.symbolic.path import Alternative, Choices, PathEnd, SymbolicPath, named
+from treadle.symbolic.path import Alternative, Choices, PathEnd, SymbolicPath, named, unforced
 from treadle.symbolic.testcase import TestCase
 from treadle.units.cases import Concrete
 from treadle.units.explore import FinishedPath, Session
@@ -68,9 +68,13 @@ class Changed(Exception):
     """The code does not take a path any more that it took."""
 
 
-def run_again(session: Session, choices: Choices) -> tuple[FinishedPath, Aliasing]:
-    """A path by its choices, and its aliasing by those behind them. Raises Changed."""
-    path = SymbolicPath(session.solver(), Alternative(choices, with_forced=False), words=session.samples)
+def run_again(session: Session, choices: Choices, made: Choices = ()) -> tuple[FinishedPath, Aliasing]:
+    """A path by its choices, and its aliasing by those behind them. Raises Changed.
+
+    With `made`, those of this very process with forced ones, no solver is asked which ways are open.
+    """
+    start = Alternative(made) if made else Alternative(choices, with_forced=False)
+    path = SymbolicPath(session.solver(), start, words=session.samples)
     try:
         run = session.run_path(path)
     except MachineFault as fault:
@@ -79,10 +83,11 @@ def run_again(session: Session, choices: Choices) -> tuple[FinishedPath, Aliasin
         raise Changed(f"the path ends early ({end or type(end).__name__})") from None
     if path.alternatives:
         raise Changed("there are choices now that it does not make")
-    rest = choices[path.repeated :]
+    known = len(unforced(path.choices))
+    rest = choices[known:]
     for aliasing in aliasings(run.vm.heap, path, session.aliasing_solver):
         if aliasing.chosen == rest:
-            if named(path) != choices[: path.repeated]:
+            if named(path) != choices[:known]:
                 raise Changed("its conditions are in other places")
             return run, aliasing
     raise Changed("it makes choices that are no longer there")

@@ -307,6 +307,10 @@ def _explored(
             session.progress = functools.partial(progress, session.target.text, number, len(sessions))
         explored = session.leave() if stopped or ctrl_c.pressed else session.explore()
         stopped = stopped or explored.stopped
+        if session.has_a_rest and not ctrl_c.pressed:
+            rest = session.for_the_rest()
+            rest.ctrl_c = ctrl_c
+            explored.add(rest.explore())
         yield session, explored
 
 
@@ -318,13 +322,7 @@ def _explore(
     workers: Workforce,
     ctrl_c: CtrlC,
 ) -> None:
-    whole = list(_explored(sessions, progress, texts, workers, ctrl_c))
-    cut = [(explored, rest) for session, explored in whole if (rest := session.for_the_rest())]
-    if cut and not ctrl_c.pressed:
-        found = _explored([rest for _, rest in cut], progress, texts, workers, ctrl_c)
-        for (explored, _), (_, more) in zip(cut, found, strict=True):
-            explored.add(more)
-    for session, explored in whole:
+    for session, explored in _explored(sessions, progress, texts, workers, ctrl_c):
         _book(suite, explored)
         suite.guesses += [
             one
