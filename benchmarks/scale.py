@@ -168,7 +168,11 @@ def pieces(rows: Rows, _: bool) -> None:
 # Searches that have an end, the second one for --quick; each takes a minute or more with one worker.
 COMMANDS = {
     "unit": (
-        ["unit", "fractions", "textwrap", "shlex", "string", "--no-summaries", "--no-probe", "--paths", "400"],
+        # a limit on time would be used up by both, so there is none
+        [
+            *("unit", "html", "calendar", "shlex", "textwrap", "--no-summaries", "--no-probe", "--paths", "120"),
+            *("--seconds", "36000"),
+        ],
         ["unit", "textwrap", "--no-summaries", "--no-probe", "--paths", "40"],
     ),
     "hunt": (
@@ -176,7 +180,7 @@ COMMANDS = {
         ["hunt", "sched", "--budget", "2s", "--allow-effects"],
     ),
     "actor": (
-        ["actor", str(MODELS / "pipeline_sort.abs:Stage.feed"), "-k", "2", "--cases", "none", "--states", "200000"],
+        ["actor", str(MODELS / "pipeline_sort.abs:Stage.feed"), "-k", "3", "--cases", "none", "--states", "2000000"],
         ["actor", str(MODELS / "factorial.abs:Fact.ft"), "--tasks", "4", "--cases", "none"],
     ),
 }
