@@ -13,7 +13,7 @@ from typing import Any
 
 from treadle.core.operation import ACQUIRE, GET, LOOK, READ, RELEASE, SIGNAL, TRY, WAIT, WRITE
 from treadle.core.transition import Constants
-from treadle.search.strategy import Strategy
+from treadle.search.strategy import OneExecution, Strategy
 from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
 from treadle.threads.strands import STATE, Strand, SyncObject
@@ -163,6 +163,7 @@ def run_all(
     gil: int = 0,
     constants: Constants | None = None,
     indexes: dict[str, int] | None = None,
+    kind: type[Execution] = Execution,
 ) -> Explored:
     """Every execution of a program under a strategy; with a gil, what lies between two checks is one step."""
     found = Explored()
@@ -171,9 +172,9 @@ def run_all(
     while found.executions < most and strategy.begin():
         world = World()
         plan, trace, guards = strategy.plan, strategy.trace, strategy.guards
-        run = Execution(
-            pool, strategy, plan, trace, guards, indexes, 10_000, shared=set(), gil=gil, constants=constants
-        )
+        detail: list[Any] | None = [] if isinstance(strategy, OneExecution) else None
+        more: dict[str, Any] = {"detail": detail, "shared": set(), "gil": gil, "constants": constants}
+        run = kind(pool, strategy, plan, trace, guards, indexes, 10_000, **more)
         run.run(partial(main, world))
         if run.failure is not None:
             raise run.failure
@@ -208,6 +209,7 @@ def explore(
     gil: int = 0,
     constants: Constants | None = None,
     indexes: dict[str, int] | None = None,
+    kind: type[Execution] = Execution,
 ) -> Explored:
     """A program given as lists of actions."""
 
@@ -221,7 +223,7 @@ def explore(
 
         in_parallel(*(body(number) for number in range(len(program))))
 
-    return run_all(main, strategy, most, gil, constants, indexes)
+    return run_all(main, strategy, most, gil, constants, indexes, kind)
 
 
 # ---------------------------------------------------------------------- the published programs
