@@ -299,3 +299,53 @@ def test_asyncio_in_debug_mode_takes_all_tasks_of_a_loop_for_one_thread(strategy
         assert outcome.wasSuccessful(), outcome.failures + outcome.errors
 
     assert not treadle.check(test, any_order=True, strategy=strategy, executions=60).findings
+
+
+@pytest.mark.parametrize("strategy", ["dpor", "random"])
+def test_asyncio_run_ends_what_its_loop_left(strategy: str) -> None:
+    ended: list[str] = []
+    left: list[Any] = []
+
+    async def numbers() -> Any:
+        try:
+            yield 1
+        finally:
+            await asyncio.sleep(0)
+            ended.append("generator")
+
+    async def forever() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("task")
+
+    async def main() -> int:
+        left.extend([numbers(), asyncio.create_task(forever())])
+        await asyncio.sleep(0)
+        return int(await anext(left[0]))
+
+    def test() -> None:
+        ended.clear()
+        left.clear()
+        assert asyncio.run(main()) == 1
+        assert set(ended) <= {"task", "generator"}
+        assert "generator" in ended
+        assert left[1].cancelled()
+        assert asyncio.run(asyncio.sleep(0, "again")) == "again"
+
+    result = treadle.check(test, any_order=True, strategy=strategy, executions=20)
+    assert not result.failed, result.findings
+
+
+@pytest.mark.parametrize("strategy", ["dpor", "random"])
+def test_asyncio_run_is_refused_as_ever(strategy: str) -> None:
+    async def test() -> None:
+        inner = asyncio.sleep(0)
+        for main in (inner, lambda: None):
+            with pytest.raises((RuntimeError, ValueError, TypeError)):
+                asyncio.run(main)  # type: ignore[arg-type]
+        inner.close()
+        await asyncio.gather(update(Shared()), update(Shared()))
+
+    result = treadle.check(test, any_order=True, strategy=strategy, executions=20)
+    assert not result.failed, result.findings

@@ -63,7 +63,7 @@ class Auto(Strategy):
         else:
             self.phase = self.few if self.is_long else self.random
         self.reads_footprints = self.phase.reads_footprints
-        self.draw_one_of = self.phase.draw_one_of
+        self.bits = self.phase.bits
         going_on = self.phase.begin()
         self.exhausted = self.dpor.exhausted
         self.draws_only = self.left["dpor"] <= 0 and self.kind == "random"

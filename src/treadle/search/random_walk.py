@@ -18,7 +18,7 @@ class RandomWalk(Strategy):
     def __init__(self, seed: int = 0) -> None:
         super().__init__()
         self.random = random.Random(seed)
-        self.draw_one_of = self._draw
+        self.bits = self.random.getrandbits
 
     def begin(self) -> bool:
         self.trace, self.guards, self.drawn = [], [], []
@@ -26,16 +26,16 @@ class RandomWalk(Strategy):
 
     def pick(self, run: ExecutionSeen) -> StrandSeen | None:
         enabled = run.enabled()
-        return enabled[self._draw(len(enabled))] if enabled else None
+        return enabled[self.draw(len(enabled))] if enabled else None
 
-    def _draw(self, count: int) -> int:
+    def draw(self, count: int) -> int:
         """As `random.randrange` does it, without its three calls for every step."""
         number = 0
         if count > 1:
-            bits = count.bit_length()
-            number = self.random.getrandbits(bits)
+            size = (count - 1).bit_length()
+            number = self.random.getrandbits(size)
             while number >= count:
-                number = self.random.getrandbits(bits)
+                number = self.random.getrandbits(size)
         self.drawn.append(number)
         return number
 

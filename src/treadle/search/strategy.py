@@ -149,8 +149,8 @@ class Strategy:
         self.coast_after = -1
         # Does it need to know what each step of a task did? Who only draws schedules does not.
         self.reads_footprints = False
-        # Of so many strands, whoever they are: the number of the one that goes on. None when it has to look at them.
-        self.draw_one_of: Callable[[int], int] | None = None
+        # Random bits that decide who goes on, whoever the strands are. None when it has to look at them.
+        self.bits: Callable[[int], int] | None = None
         self.drawn: list[int] = []  # the numbers that it gave in this execution
 
     def begin(self) -> bool:

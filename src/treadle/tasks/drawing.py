@@ -10,33 +10,65 @@ certain (`needs_strands`) has the whole search start again without this loop.
 
 from __future__ import annotations
 
+import asyncio
 import asyncio.base_events as base_events
+import asyncio.coroutines as coroutines
+import asyncio.runners as runners
 import asyncio.tasks as tasks
+import contextvars
+import itertools
+import os
+import sys
 import types
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
 from treadle.tasks.drawn_steps import draw_steps
 from treadle.tasks.futures import WAKEUP_IN_C, DrawnFuture, DrawnTask, PyTask, StepInC, thread_makes
-from treadle.tasks.handles import LoopHandle
+from treadle.tasks.handles import LoopHandle, MadeLate
 from treadle.tasks.loop import ROUNDS, Loop
 from treadle.tasks.running import RUNNING
+from treadle.tasks.work import Queue
+from treadle.threads.primitives.inside import here
 
 _Builtin: Final = types.BuiltinMethodType
 _Method: Final = types.MethodType
+_Reference: Final = weakref.ref
+_real_run: Any = runners.run
+# Looking for it in `os.environ` itself takes longer than a step of a task.
+_ENVIRONMENT: Any = os.environ._data  # type: ignore[attr-defined]
+_MAY_DEBUG: Any = os.environ.encodekey("PYTHONASYNCIODEBUG")
 _stop_when_done: Any = base_events._run_until_complete_cb  # type: ignore[attr-defined]
 
 
 class DrawnLoop(Loop):
     """What `asyncio.new_event_loop()` makes where nobody asks what is touched."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.live: list[Any] = []  # tasks that are ready, in the order in which they became so
+    name = "loop"
+    queue: Any = None  # made when it waits
+    get_debug: Any = bool  # asked for every future and task: false without a call of Python
+    numbers: Any = MadeLate(itertools.count)
+    strands: Any = ()  # none for its tasks
+    looks_once = False
 
-    def _make_turn(self) -> None:
-        """Nobody waits for a turn."""
+    def __init__(self) -> None:
+        strand: Any = here()
+        self.strand = strand
+        self.execution = strand.execution
+        self.live: list[Any] = []  # tasks that are ready, in the order in which they became so
+        self._ready = deque[Any]()
+        self.timers = []
+        self.tasks = []
+        self.failed = []
+        self.execution.loops.append(self)
+        if _MAY_DEBUG in _ENVIRONMENT or sys.flags.dev_mode:
+            self.set_debug(coroutines._is_debug_mode())  # type: ignore[attr-defined]
+
+    def set_debug(self, enabled: bool) -> None:
+        super().set_debug(enabled)
+        self.get_debug = super().get_debug
 
     def seen(self, *operations: Any) -> None:
         """There is no other thread."""
@@ -46,6 +78,18 @@ class DrawnLoop(Loop):
 
     def is_closed(self) -> bool:
         return bool(self._closed)
+
+    def close(self) -> None:
+        if self._thread_id is not None:
+            raise RuntimeError("Cannot close a running event loop")
+        self._closed = True
+        self._ready.clear()
+        self.timers.clear()
+
+    def release(self) -> None:
+        """Nobody looks at its execution any more."""
+        if self.queue is not None:
+            self.queue.loop = None
 
     # ------------------------------------------------------------------ scheduling
 
@@ -57,8 +101,7 @@ class DrawnLoop(Loop):
             task: Any = callback.__self__  # type: ignore[attr-defined]
             if type(task) is DrawnTask:
                 task.call = context, callback, args
-                if not task.is_live:
-                    task.is_live = True
+                if task is not self.running:  # or it is among them already
                     self.live.append(task)
                 return None
         if self._debug:
@@ -69,6 +112,8 @@ class DrawnLoop(Loop):
         handle = LoopHandle(callback, args, self, context)
         self._ready.append(handle)
         return handle
+
+    call_soon_threadsafe = call_soon
 
     def put(self, handle: Any) -> Any:
         self._ready.append(handle)
@@ -92,8 +137,9 @@ class DrawnLoop(Loop):
         if name is None:
             name = f"Task-{tasks._task_name_counter()}"  # type: ignore[attr-defined]
         task = DrawnTask(coro, loop=self, name=name, context=context)
+        task.treadle_made = 0
         self._made(task)
-        self.tasks.append(weakref.ref(task))
+        self.tasks.append(_Reference(task))
         return task
 
     def create_future(self) -> Any:
@@ -109,7 +155,7 @@ class DrawnLoop(Loop):
             thread_makes(self.strand, future)
 
     def with_exception(self) -> list[Any]:
-        made = [reference() for reference in self.tasks]
+        made = [reference() for reference in self.tasks] if self.tasks else []
         return self.failed + [task for task in made if task is not None and task._exception is not None]
 
     # ------------------------------------------------------------------ running
@@ -145,11 +191,47 @@ class DrawnLoop(Loop):
             RUNNING.pop(thread, None)
 
     def _run_any(self) -> None:
-        run = self.execution
-        if self.watches_sockets():
-            run.needs_strands()
-        drawn = draw_steps(self, run, ROUNDS - self.rounds % ROUNDS)
+        drawn = draw_steps(self, self.execution, ROUNDS - self.rounds % ROUNDS)
         if drawn:
             self.rounds += drawn - 1  # who called counts one
         elif not self._stopping:
             self._wait()
+
+    def _wait(self) -> bool:
+        if self.queue is None:
+            self.queue = Queue(self)
+            self.queue.treadle_name = self.name
+        return super()._wait()
+
+    def _write_to_self(self) -> None:
+        """It is its own thread that calls."""
+
+    def _watch_sockets(self) -> None:
+        self.execution.needs_strands()
+
+    def has_leftovers(self) -> bool:
+        """Does its end take more than to close it?"""
+        self.tasks = [reference for reference in self.tasks if reference() is not None]
+        return bool(self._default_executor or self.__dict__.get("_asyncgens") or (self.tasks and self.pending_tasks()))
+
+
+def run(main: Any, **options: Any) -> Any:
+    """`asyncio.run`: where steps are only drawn, without what a Runner does for signals and several runs."""
+    __tracebackhide__ = True
+    strand = here()
+    drawn = strand is not None and getattr(strand.execution, "only_draws", False)
+    if not drawn or options or strand in RUNNING or type(main) is not types.CoroutineType:
+        return _real_run(main, **options)
+    loop: Any = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        return loop.run_until_complete(loop.create_task(main, context=contextvars.copy_context()))
+    finally:
+        try:
+            if loop.has_leftovers():
+                runners._cancel_all_tasks(loop)  # type: ignore[attr-defined]
+                loop.run_until_complete(loop.shutdown_asyncgens())
+                loop.run_until_complete(loop.shutdown_default_executor())
+        finally:
+            asyncio.set_event_loop(None)
+            loop.close()

@@ -14,7 +14,6 @@ from typing import Any, Final
 from treadle.core.operation import STEP
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.handles import LoopHandle
-from treadle.threads.strands import StrandEnd
 
 # What is recorded of a step.
 _DRAWN: Final = (STEP, "turn of a loop", None)
@@ -23,45 +22,58 @@ _DRAWN: Final = (STEP, "turn of a loop", None)
 def draw_steps(loop: Any, run: TaskExecution, most: int) -> int:
     """Run steps as they are drawn, until the loop stops, has nothing to do or has run so many; how many it ran."""
     ready, live, timers = loop._ready, loop.live, loop.timers
-    trace, guards, draw = run.trace, run.guards, run.picker.draw_one_of
-    assert draw is not None
-    event = (loop.strand.index, _DRAWN)
+    bits, drawn = run.picker.bits, run.picker.drawn
+    assert bits is not None
     done = 0
-    while not loop._stopping and done < most:
-        if timers and loop.is_due():
-            loop._take_due_timers()
-        while ready and ready[0]._cancelled:
-            ready.popleft()
-        callbacks = 1 if ready else 0
-        count = len(live) + callbacks
-        if count == 0:
-            return done
-        if run.step >= run.limit:
-            run.give_up("limit" if run.limit >= 0 else "seconds")
-        number = draw(count) - callbacks
-        trace.append(event)
-        guards.append(0)
-        run.step += 1
-        done += 1
-        if number < 0:
-            loop.running = handle = ready.popleft()
-            handle._run()
-        else:
+    try:
+        while done < most:
+            if run.step + done >= run.limit:  # also when it is ending, and asyncio has caught what was thrown
+                run.give_up("limit" if run.limit >= 0 else "seconds")
+            if loop._stopping:
+                break
+            if timers and loop.is_due():
+                loop._take_due_timers()
+            count = tasks = len(live)
+            if ready:
+                while ready and ready[0]._cancelled:
+                    ready.popleft()
+                if ready:
+                    count += 1
+            number = 0
+            if count > 1:  # as `RandomWalk.draw` does it
+                size = (count - 1).bit_length()
+                number = bits(size)
+                while number >= count:
+                    number = bits(size)
+            elif count == 0:
+                break
+            drawn.append(number)
+            done += 1
+            if count > tasks:
+                if number == 0:
+                    loop.running = handle = ready.popleft()
+                    handle._run()
+                    continue
+                number -= 1
             loop.running = task = live[number]
             context, callback, args = task.call
             task.call = None
             try:
-                context.run(callback, *args)
+                if args:
+                    context.run(callback, *args)
+                else:
+                    context.run(callback)
             except (SystemExit, KeyboardInterrupt):
                 raise
             except BaseException as error:
                 _tell(loop, error, callback, args, context)
             if task.call is None:
                 del live[number]  # what became ready meanwhile came behind it
-                task.is_live = False
+    finally:
         loop.running = None
-        if run.ending:
-            raise StrandEnd  # asyncio has caught the one that was thrown
+        run.step += done
+        run.trace += [(loop.strand.index, _DRAWN)] * done
+        run.guards += [0] * done
     return done
 
 

@@ -16,6 +16,7 @@ from treadle.core.operation import MULTI, YIELD, Operation
 from treadle.core.result import Finding, Step
 from treadle.tasks import oracles
 from treadle.tasks.choices import OpenChoice, Option
+from treadle.tasks.chosen_steps import time_has_moved
 from treadle.tasks.futures import RECORDED, DrawnTask
 from treadle.tasks.network import Network
 from treadle.tasks.running import RUNNING
@@ -299,12 +300,13 @@ class TaskExecution(Execution):
         fired = super()._fire(strand)
         if self.any_order:
             for loop in self.loops:
-                loop.time_has_moved()
+                time_has_moved(loop)
         return fired
 
     # ------------------------------------------------------------------ the end
 
     def _end_all(self) -> None:
+        self.limit = -1  # for steps that are drawn, where asyncio catches what ends a strand
         for loop in self.loops:
             if not self.only_steps:
                 self.causes[loop.strand.index] = loop.turn.guards()

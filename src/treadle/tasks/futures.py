@@ -52,6 +52,7 @@ _MADE = "tasks and futures"  # among what a strand counts
 class Hashed:
     """What is common to all forms: a hash by who made it."""
 
+    __slots__ = ()
     _treadle_hash = 0
     treadle_made = 0  # of a task: how many tasks and futures its steps have made
 
@@ -63,13 +64,14 @@ class Hashed:
             give_hash(self, strand)
         return self._treadle_hash
 
-    def treadle_makes(self, future: Hashed) -> None:
+    def treadle_makes(self, future: Any) -> None:
         """A step of this task has made a future."""
-        self.treadle_made += 1
-        future._treadle_hash = (self._treadle_hash * _FACTOR + self.treadle_made) & _BITS
+        this: Any = self  # some forms have slots, others none
+        this.treadle_made += 1
+        future._treadle_hash = (this._treadle_hash * _FACTOR + this.treadle_made) & _BITS
 
 
-def give_hash(future: Hashed, strand: Any) -> None:
+def give_hash(future: Any, strand: Any) -> None:
     """A strand has made a future: a task in one of its steps, or else a thread."""
     task = getattr(strand, "task", None) or strand.execution.drawn_task()
     if task is not None:
@@ -78,7 +80,7 @@ def give_hash(future: Hashed, strand: Any) -> None:
         thread_makes(strand, future)
 
 
-def thread_makes(strand: Any, future: Hashed) -> None:
+def thread_makes(strand: Any, future: Any) -> None:
     """A thread has made a future, outside of its tasks."""
     count = strand.encounters[_MADE] = strand.encounters.get(_MADE, 0) + 1
     future._treadle_hash = (zlib.crc32(strand.treadle_name.encode()) * _FACTOR + count) & _BITS
@@ -187,8 +189,8 @@ class DrawnFuture(Hashed, _CFuture):  # type: ignore[misc]
 class DrawnTask(Hashed, _CTask):  # type: ignore[misc]
     """What a loop makes where nobody asks what is touched."""
 
-    call: Any = None  # its next step, when it is ready: context, function, arguments
-    is_live = False  # is it among the tasks that can be chosen?
+    __slots__ = ("_treadle_hash", "call", "treadle_made")
+    call: Any  # its next step, when it is ready: context, function, arguments
 
 
 def _step_in_c() -> Any:

@@ -111,7 +111,7 @@ class TaskLoom(Loom):
     def _may_only_draw(self, picker: Strategy) -> bool:
         """Is it enough to know the numbers that were drawn, as long as nothing goes wrong?"""
         return (
-            picker.draw_one_of is not None
+            picker.bits is not None
             and IN_C
             and not self.with_strands
             and not self.gil

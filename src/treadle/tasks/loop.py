@@ -16,6 +16,7 @@ import asyncio
 import asyncio.base_events as base_events
 import asyncio.coroutines as coroutines
 import asyncio.selector_events as selector_events
+import functools
 import heapq
 import itertools
 import weakref
@@ -23,7 +24,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from treadle.core.operation import GET, LOOK, READ, SIGNAL, SLEEP, STEP, TRY, WAIT, WRITE, Operation
+from treadle.core.operation import GET, LOOK, SIGNAL, SLEEP, STEP, TRY, WAIT, WRITE, Operation
+from treadle.tasks.chosen_steps import announce, run_any
 from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
 from treadle.tasks.futures import Future, give_hash
 from treadle.tasks.handles import LoopHandle, LoopTimer, MadeLate
@@ -31,21 +33,18 @@ from treadle.tasks.network import LOCAL
 from treadle.tasks.outside import OUTSIDE, refused
 from treadle.tasks.running import set_running, thread_of
 from treadle.tasks.steps import (
-    Block,
     TaskStrand,
     Turn,
     describe_task,
-    is_seen,
     task_name,
     task_of,
-    through_unseen_code,
 )
 from treadle.tasks.work import Queue, QueueAndSockets, WatchedSockets
 from treadle.threads.hooks.points import perform
 from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
 from treadle.threads.primitives.outside import THE_OUTSIDE, act
-from treadle.threads.strands import STATE, Strand, StrandEnd
+from treadle.threads.strands import Strand, StrandEnd
 from treadle.threads.switching import ALL
 
 _Base: Any = selector_events.BaseSelectorEventLoop  # most of what is used of it is private, and not in its type
@@ -199,7 +198,7 @@ class Loop(_Base):  # type: ignore[misc]
         self.queue.woken = not self.execution.any_order
         handle = self.put(LoopHandle(callback, args, self, context))
         if self.between_steps:
-            self.announce()
+            announce(self)
         return handle
 
     def _scheduling(self) -> None:
@@ -303,7 +302,7 @@ class Loop(_Base):  # type: ignore[misc]
         self.entered = self.execution.step - 1
         set_running(self)
         try:
-            once = self._run_any if self.execution.any_order else self._run_once
+            once = functools.partial(run_any, self) if self.execution.any_order else self._run_once
             while not self._stopping:
                 once()
                 self._pass_time(strand)
@@ -365,117 +364,6 @@ class Loop(_Base):  # type: ignore[misc]
     def is_over(self) -> bool:
         """Has its execution ended? Finalisers of what dies with it may come to the loop, and find nothing to do."""
         return self.execution.ending and here() is None
-
-    def _run_any(self) -> None:
-        """One step, of whichever task the search chooses, or the next callback; with any_order."""
-        run, me, ready = self.execution, self.strand, self._ready
-        if self.watches_sockets():
-            run.assumed.add("sockets that an event loop watches")
-            self._process_events(self.arrived())
-        if self.timers:
-            self._take_timers()
-        if run.cancel != "never":
-            cancel_one(self)
-        self.announce()
-        self.between_steps = True
-        who = run.next_step(me)
-        self.between_steps = False
-        waited = me.pending[0] != STEP or me.timed_out
-        me.touched = me.guard = me.deadline = None
-        if who is not me:
-            assert isinstance(who, TaskStrand)
-            self._note_order(who.number)
-            me.guard = self.turn  # the loop itself cannot go on meanwhile
-            self._run_step(who, who.handle, who.turn)
-            me.guard = None
-        elif not waited:
-            number, _ = self.causes.popleft()
-            self._note_order(number)
-            self._run_step(me, ready.popleft(), self.turn)
-        else:
-            if me.timed_out and run.any_timeout:
-                strike(self, must=True)
-            me.timed_out = False
-            self.queue.woken = False
-            self.rounds = 0
-
-    def announce(self) -> None:
-        """With any_order: what the loop itself does next, its first callback or waiting, as things are now."""
-        me, ready = self.strand, self._ready
-        while ready and ready[0]._cancelled:
-            ready.popleft()
-            self.causes.popleft()
-        me.deadline = None
-        self.turn.scheduled = bool(ready)
-        if ready:
-            self.turn.cause = self.causes[0][1]
-            me.pending, me.waits = self.step_of_loop, STEP
-            me.touched = me.guard = self.turn
-        else:
-            self._before_waiting(me)
-
-    def time_has_moved(self) -> None:
-        """With any_order: timers that are due are taken at once, however soon the loop goes on."""
-        if self.between_steps and self.is_due() and not self._are_tied():
-            self._take_due_timers()
-            if not self.strand.timed_out:
-                self.announce()
-
-    def _note_order(self, number: int) -> None:
-        """Has a step been chosen that is not the first one in the order that asyncio promises?"""
-        if not self.execution.out_of_order:
-            waiting = [one.number for one in self.strands if one.turn.scheduled]
-            first = min([number, *waiting, *(other for other, _ in list(self.causes)[:1])])
-            self.execution.out_of_order = number != first
-
-    def _run_step(self, who: Strand, handle: Any, turn: Turn) -> None:
-        run = self.execution
-        turn.scheduled = False
-        if run.only_steps:
-            self._run_unseen_step(who, handle)
-            return
-        block = run.blocks[run.step - 1] = Block(run.step - 1, turn.treadle_name)
-        run.running_step[self.strand] = block
-        seen = block.segments[block.begin]
-        seen.add((READ, turn.treadle_name, None))
-        task = None
-        before, run.atomic = run.atomic, set()
-        if isinstance(who, TaskStrand):
-            who.touched = who.guard = None
-            task = task_of(handle)
-            seen.add((WRITE, meet(who, task).name, "step"))
-            seen.everything = through_unseen_code(task) if who.unseen is None else who.unseen
-        else:
-            seen.add((READ, handle.treadle_name, None))
-            seen.everything = not is_seen(handle._callback)
-        try:
-            if not handle._cancelled:
-                self.run_handle(handle)
-        finally:
-            STATE.strand = self.strand
-            run.running_step.pop(self.strand, None)
-        if isinstance(who, TaskStrand):
-            who.unseen = through_unseen_code(task)
-            seen.everything = seen.everything or who.unseen
-        if run.atomic:
-            seen.everything = True
-        run.atomic |= before
-        if self._stopping:
-            block.add((WRITE, turn.treadle_name, None))
-        if isinstance(who, TaskStrand):
-            who.end_step()
-
-    def _run_unseen_step(self, who: Strand, handle: Any) -> None:
-        """A step of which nobody asks what it does."""
-        if isinstance(who, TaskStrand):
-            who.touched = who.guard = None
-        try:
-            if not handle._cancelled:
-                self.run_handle(handle)
-        finally:
-            STATE.strand = self.strand
-        if isinstance(who, TaskStrand):
-            who.end_step()
 
     def _is_own_thread(self) -> bool:
         strand = here()

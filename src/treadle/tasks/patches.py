@@ -27,6 +27,7 @@ from typing import Any
 from treadle.core.errors import Unsupported
 from treadle.tasks import running
 from treadle.tasks.drawing import DrawnLoop
+from treadle.tasks.drawing import run as drawn_run
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.futures import DrawnTask, Future, Task
 from treadle.tasks.loop import Loop
@@ -172,6 +173,7 @@ def _patches() -> list[tuple[Any, dict[str, Any]]]:
             },
         ),
         (asyncio, {"SelectorEventLoop": SelectorEventLoop}),
+        (runners, {"run": drawn_run}),
         (runners.Runner, {"__init__": _runner_init}),
         (runners, {"signal": no_signals}),
         (warnings, {"_warn_unawaited_coroutine": _warn_unawaited}),

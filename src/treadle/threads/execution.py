@@ -189,7 +189,8 @@ class Execution:
         self.modules: dict[str, Named] = {}  # the locations of modules that are not rewritten
         self.shared = shared  # names of objects that several strands touch; None: every access is a point
         # names of attributes and variables that are taken for code or constants, and yet are bound anew
-        self.know_rebound(set())
+        self.rebound: set[str] = set()
+        self.lives = self.lets_go = False
         self.ends_are_points = shared is None or ENDS in shared
         self.watched: dict[int, Any] = {}  # objects that weak references gave: `lives`
         self.revealed = False  # has this execution shown an object to be shared that was not known to be?

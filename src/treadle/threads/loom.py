@@ -111,6 +111,7 @@ class Loom:
             state = random.getstate()
             stack.callback(random.setstate, state)
             self._control(stack)
+            self.main_thread = threading.main_thread()
             self.snapshot = Snapshot(modules)  # with the models in place: they may be in modules that are rewritten
             chance.DRAWN.seed = None
             files.forget()
@@ -214,7 +215,7 @@ class Loom:
         self.watch.begin(run)
         self.executions += 1
         try:
-            run.run(self.test, threading.main_thread())
+            run.run(self.test, self.main_thread)
         finally:
             self.watch.end()
             raised = [(strand, strand.exception) for strand in run.strands if strand.exception is not None]

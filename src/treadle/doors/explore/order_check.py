@@ -66,7 +66,7 @@ class OrderCheck:
     def _look_at(self, strategy: Strategy) -> StepDpor | MessageDpor | None:
         """Run it; what is known of its class, None when it cannot be or shows that something is wrong."""
         self.spent += 1
-        strategy.reads_footprints, strategy.draw_one_of = True, None
+        strategy.reads_footprints, strategy.bits = True, None
         strategy.begin()
         run = self.loom.run(strategy)
         if run.revealed:
