@@ -58,7 +58,7 @@ class DrawnLoop(Loop):
         self.strand = strand
         self.execution = strand.execution
         self.live: list[Any] = []  # tasks that are ready, in the order in which they became so
-        self._ready = deque[Any]()
+        self._ready: Any = deque()
         self.timers = []
         self.tasks = []
         self.failed = []

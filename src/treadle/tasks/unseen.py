@@ -21,7 +21,7 @@ from treadle.threads.shapes import ADOPT, SHAPES, STATE_OF_MODEL, classify
 from treadle.threads.strands import STATE
 
 _FunctionType: Final = types.FunctionType
-_MODELLED: Final = (ADOPT, STATE_OF_MODEL)
+_MODELLED: Final = frozenset({ADOPT, STATE_OF_MODEL})
 
 
 def load(obj: Any, name: str) -> Any:
