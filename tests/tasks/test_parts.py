@@ -13,10 +13,11 @@ import pytest
 
 from tests.tasks.running import execute, inside, strand
 from treadle.core.errors import Unsupported, UsageError
-from treadle.core.operation import EVERY_KIND, PUT, READ, WAIT, WRITE
+from treadle.core.operation import EVERY_KIND, PUT, READ, STEP, WAIT, WRITE
 from treadle.search.random_walk import RandomWalk
 from treadle.tasks import environment, handles, oracles, outside, patches, running, steps, unseen
 from treadle.tasks.choices import OpenChoice, choose
+from treadle.tasks.chosen_steps import announce
 from treadle.tasks.drawing import DrawnLoop
 from treadle.tasks.drawn_steps import draw_steps
 from treadle.tasks.execution import TaskExecution
@@ -310,6 +311,21 @@ def test_drawing_stops_where_there_is_nothing_to_do() -> None:
         loop.close()
 
     drawn(main)
+
+
+def test_a_loop_announces_its_first_callback_or_that_it_waits() -> None:
+    def main() -> list[int]:
+        loop: Any = asyncio.new_event_loop()
+        announced: list[int] = []
+        for do in (lambda: None, lambda: loop.call_soon(int), lambda: loop._ready[0].cancel()):
+            do()
+            announce(loop)
+            announced.append(strand().pending[0])
+            strand().guard = strand().touched = None  # it does not wait after all
+        loop.close()
+        return announced
+
+    assert inside(main, any_order=True) == [WAIT, STEP, WAIT]
 
 
 # ---------------------------------------------------------------------- the network
