@@ -375,6 +375,33 @@ def test_ctrl_c_in_a_thread_is_not_taken_for_what_the_test_does(
     assert "deterministic" not in answer.out
 
 
+def test_who_is_told_to_terminate_ends_as_by_ctrl_c_and_its_children_as_always(project: Path) -> None:
+    (project / "test_stop.py").write_text(
+        "import os, signal, treadle\n"
+        "def test_stop():\n"
+        "    box = [0]\n"
+        "    def add():\n"
+        "        box[0] += 1\n"
+        "    treadle.parallel(add, add)\n"
+        "    os.environ['TREADLE_RUNS'] = os.environ.get('TREADLE_RUNS', '') + 'x'\n"
+        "    if len(os.environ['TREADLE_RUNS']) == 3:\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "def test_child():\n"
+        "    pid = os.fork()\n"
+        "    if not pid:\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        os._exit(0)\n"
+        "    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGTERM\n"
+        "    treadle.parallel(lambda: None, lambda: None)\n"
+    )
+    line = [sys.executable, "-m", "treadle", "explore", "--strategy", "dfs"]
+    stopped = subprocess.run([*line, "test_stop.py::test_stop"], capture_output=True, text=True, check=False)
+    assert (stopped.returncode, stopped.stdout.split()[0]) == (3, "CUT")
+    assert "interrupted after" in stopped.stdout
+    child = subprocess.run([*line, "test_stop.py::test_child"], capture_output=True, text=True, check=False)
+    assert child.returncode != 1, child.stdout
+
+
 @pytest.mark.slow
 def test_the_demo_goes_as_announced(cli: Cli) -> None:
     answer = cli("demo")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import signal
 import sys
 import traceback
 from typing import Any
@@ -71,10 +72,26 @@ def _begin_again_with_fixed_hashes() -> None:
         os.execve(sys.executable, sys.orig_argv, {**os.environ, HASH_SEED: str(usual_hash_seed())})
 
 
+def _end_as_by_ctrl_c() -> None:
+    """Who is told to terminate keeps what was found and ends the workers, as with Ctrl-C; copies of it just die."""
+    process = os.getpid()
+
+    def terminate(number: int, frame: Any) -> None:
+        if os.getpid() == process:
+            ctrl_c = signal.getsignal(signal.SIGINT)  # ignored where a shell has put the command into the background
+            (ctrl_c if callable(ctrl_c) else signal.default_int_handler)(signal.SIGINT, frame)
+        else:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+
+    signal.signal(signal.SIGTERM, terminate)
+
+
 def main(argv: list[str] | None = None) -> Any:
     """Run the command line; every user error leaves as one sentence on stderr and exit code 2."""
     if argv is None:
         _begin_again_with_fixed_hashes()
+        _end_as_by_ctrl_c()
     begin()
     try:
         code = treadle.main(args=argv, prog_name="treadle", standalone_mode=False)
