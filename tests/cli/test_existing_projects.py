@@ -852,3 +852,22 @@ def test_it():
 
 def test_a_generator_that_types_coroutine_has_marked(cli: Cli, project: Path) -> None:
     assert explored(cli, project, AWAITS, traps=TRAPS)["verdict"].startswith("PASSED")
+
+
+def test_a_project_with_modules_named_like_those_of_the_standard_library(project: Path) -> None:
+    for name in ("contextvars", "queue"):
+        (project / name).mkdir()
+        (project / name / "__init__.py").write_text("mine = True\n")
+    (project / "test_named.py").write_text(
+        "import threading\n"
+        "def test_it():\n"
+        "    found = []\n"
+        "    threads = [threading.Thread(target=lambda: found.append(len(found))) for _ in range(2)]\n"
+        "    [thread.start() for thread in threads]\n"
+        "    [thread.join() for thread in threads]\n"
+        "    assert found == [0, 1]\n"
+    )
+    line = [sys.executable, "-m", "treadle", "explore", "test_named.py::test_it"]
+    ran = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout.split()[0]) == (1, "FAILED"), ran.stderr
+    assert "note:" not in ran.stdout  # it fails in a fresh process, too

@@ -223,10 +223,12 @@ def run(target: Target, campaign: Campaign) -> Run:
     campaign.every = bool(target.names or campaign.copies)
     campaign.marked = True
     here = os.getcwd()
-    if here not in sys.path:
-        sys.path.insert(0, here)  # as `python -m pytest` does
+    sys.path[:] = [folder for folder in sys.path if folder not in ("", here)]
+    # A project may have modules of the names of those that are needed here; and pytest would rewrite the assertions of
+    # what is imported later.
+    import_module("treadle.pytest_plugin.exploring")
+    sys.path.insert(0, here)  # as `python -m pytest` does
     outcome = Run(target, campaign)
-    import_module("treadle.pytest_plugin.exploring")  # pytest would rewrite the assertions of what is imported later
     with _quiet() as text:
         try:
             code: int | pytest.ExitCode = pytest.main(_arguments(target, campaign.debug), plugins=[outcome])
