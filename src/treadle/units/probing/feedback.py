@@ -27,18 +27,14 @@ from unittest.mock import NonCallableMock
 from treadle.symbolic.python.compile.source import node_of
 from treadle.symbolic.python.values.matching import matching
 from treadle.units.probing.call import PATCHED, Probe, Prober, ProbeRun
+from treadle.units.probing.places import Place, at_places, places_in
 from treadle.units.probing.seen import UNCHANGING, Unseen, outline, value_of
 from treadle.units.value_source import NotWritable, quoted, written
 
-# a child of a stand-in deeper than this is not looked at
-_DEEPEST = 4
-_MOST_SAME = 4
 _MOST_SEEN = 200
 _LONGEST = 80
 _LONGEST_SIZE = 40
 _MOST_IN_TURN = 4
-# what a stand-in is asked for by the interpreter: these are set like its attributes
-_ASKED = ("__getitem__", "__enter__", "__contains__", "__len__", "__iter__", "__next__", "__aenter__", "__call__")
 _BUILTIN_EFFECTS = ("open", "input")
 # Whoever calls, traces and patches needs the functions of these.
 _NEEDED_MODULES = frozenset({
@@ -46,54 +42,8 @@ _NEEDED_MODULES = frozenset({
     *("inspect", "itertools", "operator", "re", "signal", "sys", "threading", "types", "typing", "unittest"),
     *("warnings", "weakref"),
 })  # fmt: skip
-# (parameter, path, value): a place among the inputs, and what it held
-Place = tuple[str, str, Any]
 # line, number of a part of its condition, outline of a value
 Sketch = tuple[int, int, str]
-
-
-def places_in(name: str, value: Any, mentioned: set[str], path: str = "", depth: int = 0) -> Iterator[Place]:
-    """Whatever the call may have looked at, and could be set."""
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, NonCallableMock):
-        yield from _places_in_stand_in(name, value, mentioned, path, depth)
-    elif isinstance(value, list | tuple):
-        for place, item in enumerate(value[:3]):
-            if isinstance(value, list):
-                yield name, f"{path}[{place}]", item
-            yield from places_in(name, item, mentioned, f"{path}[{place}]", depth + 1)
-    elif isinstance(value, dict):
-        for key, item in list(value.items())[:8]:
-            if isinstance(key, str | int):
-                yield name, f"{path}[{key!r}]", item
-                yield from places_in(name, item, mentioned, f"{path}[{key!r}]", depth + 1)
-    holds = not isinstance(value, type | types.ModuleType | types.FunctionType | NonCallableMock)
-    if holds and hasattr(value, "__dict__"):
-        for key, item in list(vars(value).items()):
-            if key in mentioned and key.isidentifier():
-                yield name, f"{path}.{key}", item
-                yield from places_in(name, item, mentioned, f"{path}.{key}", depth + 1)
-
-
-def _places_in_stand_in(
-    name: str, value: NonCallableMock, mentioned: set[str], path: str, depth: int
-) -> Iterator[Place]:
-    children = dict(value._mock_children)
-    for key, child in list(children.items()):
-        usual = key.isidentifier() and not key.startswith(("__", "_mock", "assert_"))
-        if isinstance(child, NonCallableMock) and (usual or (key in _ASKED and getattr(child, "called", False))):
-            if usual and not getattr(child, "called", False):
-                yield name, f"{path}.{key}", child
-            yield from places_in(name, child, mentioned, f"{path}.{key}", depth + 1)
-    for key, item in list(vars(value).items()):
-        if not key.startswith("_") and key not in ("method_calls", *children):
-            yield name, f"{path}.{key}", item
-            yield from places_in(name, item, mentioned, f"{path}.{key}", depth + 1)
-    if getattr(value, "called", False):
-        returned = getattr(value, "_mock_return_value", None)
-        yield name, f"{path}.return_value", returned
-        yield from places_in(name, returned, mentioned, f"{path}.return_value", depth + 1)
 
 
 # --- what is looked at -----------------------------------------------------------------------------------------
@@ -413,7 +363,7 @@ class Feedback:
         """Each value that was looked at is another, then all of them are."""
         every = probe
         for one in seen:
-            here = _at_places(one.value, places) if not one.chain else [(PATCHED + one.chain, "", one.value)]
+            here = at_places(one.value, places) if not one.chain else [(PATCHED + one.chain, "", one.value)]
             for place in here:
                 for number, text in enumerate(one.texts):
                     turned = self._with(probe, one, place, text)
@@ -469,7 +419,7 @@ class Feedback:
         error, stub = one.raised, self.pool.stub()
         values = (stub, '"a"', "1", "[]", "{}", "None")
         if isinstance(error, AttributeError) and error.name:
-            for name, path, value in _at_places(error.obj, places):
+            for name, path, value in at_places(error.obj, places):
                 if isinstance(value, NonCallableMock) and value._spec_class is not None:  # what only its objects have
                     yield one.probe.with_set(name, f"{path}.{error.name}", stub)
                 if hasattr(value, "__dict__") and not isinstance(value, NonCallableMock):
@@ -551,7 +501,7 @@ class Feedback:
                     with contextlib.suppress(Unseen):
                         owner = value_of(node.value, frame)
                         real = hasattr(owner, "__dict__") and not isinstance(owner, NonCallableMock | type)
-                        for name, path, _ in _at_places(owner, places) if real else ():
+                        for name, path, _ in at_places(owner, places) if real else ():
                             yield one.probe.with_set(name, f"{path}.{node.attr}", self.pool.stub())
             traceback = traceback.tb_next
 
@@ -590,13 +540,6 @@ def _without(op: ast.Add | ast.Sub, other: Any, texts: tuple[str, ...]) -> Itera
 
 def _put(probe: Probe, name: str, path: str, text: str) -> Probe:
     return probe.with_set(name, path, text) if path else probe.with_value(name, text)
-
-
-def _at_places(value: Any, places: list[Place]) -> list[Place]:
-    """Where a value stands among the inputs: the very object, or for plain ones an equal one."""
-    plain = value is None or type(value) in (int, str, float, bool, bytes)
-    same = [p for p in places if p[2] is value or (plain and type(p[2]) is type(value) and p[2] == value)]
-    return same[:_MOST_SAME]
 
 
 def _flat(value: Any) -> list[Any]:

@@ -25,8 +25,9 @@ from unittest.mock import NonCallableMock
 
 from treadle.units.probing.call import PATCHED, Arc, Probe, Prober, ProbeRun, named_rest
 from treadle.units.probing.examples import example_calls
-from treadle.units.probing.feedback import Feedback, Sketch, places_in
+from treadle.units.probing.feedback import Feedback, Sketch
 from treadle.units.probing.frozen import frozen
+from treadle.units.probing.places import places_in
 from treadle.units.value_source import NotWritable, quoted
 
 _MOST_CALLS = 6000
