@@ -81,3 +81,27 @@ def test_what_the_path_bounds_is_followed(
     found = explored(f"{name}:f")
     assert found.seen.sampled == []
     assert {case.outcome.value for case in found.cases} == results
+
+
+@pytest.mark.parametrize(
+    ("program", "results"),
+    {"2**a == 1024": {10}, "1 << a == 4096": {12}, "3**a > 200 and a < 6": {5}}.items(),
+)
+def test_a_free_exponent_is_followed_while_it_is_small(
+    program: str, results: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"free_{abs(hash(program))}"
+    (tmp_path / f"{name}.py").write_text(f"def f(a: int) -> int:\n    return a if {program} else -9\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = explored(f"{name}:f")
+    assert {case.outcome.value for case in found.cases} - {-9, None} == results
+    assert found.seen.sampled  # a greater one is picked
+
+
+def test_a_power_is_shown_as_one() -> None:
+    power: Any = 2**5
+    for n in range(4, -1, -1):
+        power = x.ite(x.eq(A, n), 2**n, power)
+    assert str(x.gt(power, 7)) == "(2**a) >= 8"
+    other = x.ite(x.eq(A, 0), 1, x.ite(x.eq(A, 1), 2, 3))
+    assert "**" not in str(x.gt(other, 7))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -39,6 +40,26 @@ def smaller(x, y):  # type: ignore[no-untyped-def]
     return min(x, y, 3)
 
 
+SKU = re.compile(r"[A-Z]{2}-\d{3}")
+RAW = re.compile(rb"[A-Z]+")
+
+
+def is_sku(s):  # type: ignore[no-untyped-def]
+    return SKU.match(s) is not None
+
+
+def without_digits(s):  # type: ignore[no-untyped-def]
+    return re.sub(r"\d", "", s)
+
+
+def is_raw(s):  # type: ignore[no-untyped-def]
+    return RAW.match(s) is not None
+
+
+def matched(shape, s):  # type: ignore[no-untyped-def]
+    return re.match(shape, s)
+
+
 @pytest.mark.parametrize(
     ("function", "name", "kind"),
     [
@@ -48,6 +69,11 @@ def smaller(x, y):  # type: ignore[no-untyped-def]
         (within, "x", "float"),
         (smaller, "x", "int"),
         (key, "x", "None"),
+        (is_sku, "s", "str"),
+        (without_digits, "s", "str"),
+        (is_raw, "s", "None"),  # bytes
+        (matched, "s", "str"),
+        (matched, "shape", "None"),
     ],
 )
 def test_the_use_says_the_type(function: Any, name: str, kind: str) -> None:

@@ -59,6 +59,7 @@ def effect(event: str, args: tuple[object, ...], scratch: str = "") -> str:
         return "" if not _writes(args) or _is_harmless(args[0], scratch) else f"write the file {_shown(args[0])}"
     if event.startswith(_FILES):
         paths = [part for part in args if isinstance(part, str | bytes | os.PathLike)]
+        paths += [place for part in args if type(part) is int and os.path.isdir(place := _opened(part))]
         if paths and all(_is_harmless(path, scratch) for path in paths):
             return ""
         return f"change files ({event} {', '.join(map(_shown, paths))})".replace(" )", ")")
@@ -79,7 +80,11 @@ def _writes(args: tuple[object, ...]) -> bool:
 
 def _is_harmless(path: object, scratch: str) -> bool:
     if not isinstance(path, str | bytes | os.PathLike):
-        return import_runs("_write_atomic")  # a number: the file of somebody else, but for compiled code that is kept
+        if import_runs("_write_atomic"):  # compiled code that is kept
+            return True
+        path = _opened(path) if isinstance(path, int) else ""
+        if not path:
+            return False  # the file of somebody else
     text = os.fsdecode(path)
     if text in (os.devnull, ":memory:"):
         return True
@@ -87,6 +92,14 @@ def _is_harmless(path: object, scratch: str) -> bool:
     if not _OURS.isdisjoint(place.split(os.sep)):
         return True
     return bool(scratch) and os.path.commonpath([place, os.path.realpath(scratch)]) == os.path.realpath(scratch)
+
+
+def _opened(number: int) -> str:
+    """The file or folder behind a number; '' where that cannot be told."""
+    try:
+        return os.readlink(f"/proc/self/fd/{number}")
+    except OSError:
+        return ""
 
 
 def _shown(path: object) -> str:

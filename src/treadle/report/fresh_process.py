@@ -150,6 +150,7 @@ class FreshTests:
             "TREADLE_EFFECTS": effects,
             "TREADLE_SECONDS": str(seconds_of_a_test),
             "PYTEST_ADDOPTS": "",
+            "PYTEST_DEBUG_TEMPROOT": str(file.parent),  # where the folders of tests are made
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }
         if without:

@@ -145,7 +145,10 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Any:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Any:
-    """The test itself, not what pytest does around it, is kept from changing the world, and from going on for ever."""
+    """The test itself, not what pytest does around it, is kept from changing the world, and from going on for ever.
+
+    The folder that it was given for itself (`tmp_path`) it may change.
+    """
     if not _AT_ONCE and hasattr(signal, "alarm"):
         signal.signal(signal.SIGALRM, _too_long)
         signal.alarm(_SECONDS)
@@ -155,7 +158,8 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
         if _TOLD.get("TREADLE_EFFECTS") == "outcome":
             with scratch_folder() as scratch, EffectGuard(scratch):
                 return (yield)
-        guard = EffectGuard()
+        own = getattr(item, "funcargs", {}).get("tmp_path")
+        guard = EffectGuard(str(own) if own is not None else "")
         with guard:
             try:
                 return (yield)

@@ -17,6 +17,7 @@ import inspect
 import keyword
 import logging
 import math
+import pathlib
 import re
 import types
 from collections.abc import Container
@@ -128,6 +129,9 @@ def quoted(text: str) -> str:
 def _by_repr(value: Any, imports: Imports) -> str:
     """Values whose repr is their source: dates, decimals, fractions, paths."""
     kind, shown = type(value), repr(value)
+    for named in (pathlib.Path, pathlib.PurePath):
+        if kind is type(named()):  # PosixPath is one system's word for it
+            return f"{imports.of(named)}({quoted(str(value)) if value.parts else ''})"
     module = importlib.import_module(kind.__module__)
     try:
         tree = ast.parse(shown, mode="eval")

@@ -10,12 +10,14 @@ import builtins
 import random
 import re
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 from unittest.mock import NonCallableMock
 
-from treadle.doors.unit.pytest_text import docstring, snake
+from treadle.doors.unit.pytest_text import WIDTH, docstring, snake
 from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.units.probing.call import MOST_ITEMS, PATCHED, Probe, Prober, ProbeRun, arguments
+from treadle.units.probing.files import FILE
 from treadle.units.value_source import Imports, NotWritable, quoted, written
 
 _LONGEST = 2000
@@ -24,6 +26,9 @@ _LONGEST_NAME = 60
 # A call that asks for chance is made again so often, each time with other luck.
 _MOST_SEEDS = 16
 _INLINE = re.compile(r"""-?\d+(\.\d+)?|True|False|None|"[^"\n]{0,40}"|'[^'\n]{0,40}'|\[\]|\{\}|\(\)""")
+
+
+_TAKEN = ("result", "caught", "pytest", "tmp_path", "monkeypatch")
 
 
 @dataclass
@@ -66,8 +71,21 @@ class ProbeWriter:
         # what depends on the hour is not asserted
         body = said[0] if all(one == said[0] for one in said) and "clock" not in asked else plain
         name = self._name(first)
-        head = f"def {name}() -> None:\n" + _indented(docstring(reaches))
+        fixtures, around = self._in_a_folder(asked, first)
+        head = f"def {name}({fixtures}) -> None:\n" + _indented(docstring(reaches), *around)
         return ProbedTest(name, head + _indented(*calls, *body), head + _indented(*calls, *plain))
+
+    def _in_a_folder(self, asked: set[str], reached: ProbeRun) -> tuple[str, list[str]]:
+        """Parameters and first lines of a test whose call looks at files: it has a folder of its own."""
+        if not asked & {"files", "temporary"} and not reached.left:
+            return "", []
+        lines = ["monkeypatch.chdir(tmp_path)"]
+        if "temporary" in asked:
+            lines.append(f'monkeypatch.setattr({self.imports.module("tempfile")}, "tempdir", str(tmp_path))')
+        return f"tmp_path: {self._path()}, monkeypatch: pytest.MonkeyPatch", lines
+
+    def _path(self) -> str:
+        return self.imports.local_name("pathlib", "Path")
 
     def _by_chance(self, probe: Probe, seed: int) -> ProbeRun | None:
         before = random.getstate()
@@ -82,9 +100,9 @@ class ProbeWriter:
     def _variables(self, probe: Probe) -> dict[str, str]:
         """Parameter -> how the call names its value."""
         found: dict[str, str] = {}
-        for name, text in probe.given:
+        for name, text in _without_files(probe):
             inline = name != "self" and _INLINE.fullmatch(text) and not any(s[0] == name for s in probe.sets)
-            taken = {*self.imports.names, "result", "caught", "pytest", *found.values()}
+            taken = {*self.imports.names, *_TAKEN, *found.values()}
             wanted = snake(as_written(self.target.cls).__name__) if name == "self" and self.target.cls else name
             wanted = f"patched_{snake(name)}" if name.startswith(PATCHED) else wanted
             while wanted in taken:
@@ -95,8 +113,28 @@ class ProbeWriter:
     def _lines(self, probe: Probe) -> list[str]:
         names = self._variables(probe)
         lines = [line for statement in probe.setup for line in statement.splitlines()]
-        lines += [f"{names[name]} = {text}" for name, text in probe.given if names[name] != text]
+        lines += self._files(probe)
+        lines += [f"{names[name]} = {text}" for name, text in _without_files(probe) if names[name] != text]
         return [*lines, *(f"{names[name]}{path}{f' = {text}' if text else ''}" for name, path, text in probe.sets)]
+
+    def _files(self, probe: Probe) -> list[str]:
+        """Statements that put the files there."""
+        lines: list[str] = []
+        made: set[PurePath] = {PurePath()}
+        for name, text in probe.given:
+            if not name.startswith(FILE):
+                continue
+            path, content = PurePath(name.removeprefix(FILE)), self.prober.pool.value(text)
+            for folder in [*([path] if content is None else []), path.parent]:
+                if folder not in made:
+                    parents = "" if folder.parent in made else "parents=True"
+                    lines.append(f"{self._path()}({quoted(str(folder))}).mkdir({parents})")
+                    made |= {folder, *folder.parents}
+            if content is not None:
+                kind = "text" if isinstance(content, str) else "bytes"
+                coded = "" if kind == "bytes" or content.isascii() else ', encoding="utf-8"'
+                lines.append(f"{self._path()}({quoted(str(path))}).write_{kind}({text}{coded})")
+        return lines
 
     def _call(self, probe: Probe) -> str:
         names, target = self._variables(probe), self.target
@@ -118,23 +156,27 @@ class ProbeWriter:
         """Statements that make the call, what it patches around them: a generator is taken, a coroutine is run."""
         call, target = self._call(probe), self.target
         assigned = "" if raises else "result = "
+        around = [*self._patches(probe), *([raises] if raises else [])]
         if target.is_async:
             self.imports.module("asyncio")
-            lines = [f"{assigned}asyncio.run({call})"]
+            line = f"{assigned}asyncio.run({call})"
         elif target.is_context:
-            lines = [f"with {call}{'' if raises else ' as result'}:", "    pass"]
+            around.append(call if raises else f"{call} as result")
+            line = "pass"
         elif target.is_generator:
-            lines = [f"{assigned}list({self.imports.local_name('itertools', 'islice')}({call}, {MOST_ITEMS}))"]
+            line = f"{assigned}list({self.imports.local_name('itertools', 'islice')}({call}, {MOST_ITEMS}))"
         else:
-            lines = [f"{assigned}{call}"]
-        if raises:
-            lines = [raises, *(f"    {line}" for line in lines)]
+            line = f"{assigned}{call}"
+        return [*_with(around), f"    {line}"] if around else [line]
+
+    def _patches(self, probe: Probe) -> list[str]:
         names = self._variables(probe)
+        found: list[str] = []
         for name in [name for name, _ in probe.given if name.startswith(PATCHED)]:
             patch, place = self.imports.local_name("unittest.mock", "patch"), self.prober.place_of(name)
             create = ", create=True" if name.removeprefix(PATCHED) in dir(builtins) else ""
-            lines = [f'with {patch}("{place}", {names[name]}{create}):', *(f"    {line}" for line in lines)]
-        return lines
+            found.append(f'{patch}("{place}", {names[name]}{create})')
+        return found[::-1]
 
     # --- what it did -------------------------------------------------------------------------------------
 
@@ -142,9 +184,11 @@ class ProbeWriter:
         if reached.raised is not None:
             return self._raises(reached, with_message=True)
         statements, result = self._statements(reached.probe), "result"
-        changed = self._changes(reached)
+        changed = [*self._changes(reached), *self._left(reached)]
         value, names = reached.result, self._variables(reached.probe)
-        same = next((names[n] for n, v in reached.values.items() if v is value and names[n].isidentifier()), None)
+        same = next(
+            (names[n] for n, v in reached.values.items() if v is value and names.get(n, "").isidentifier()), None
+        )
         if value is None or isinstance(value, bool):
             checks = [f"assert {result} is {value}"]
         elif same is not None and not isinstance(value, int | str | float):
@@ -154,7 +198,7 @@ class ProbeWriter:
                 text = written(value, self.imports)
             except NotWritable:
                 text = ""
-            if not text or len(text) > _LONGEST or "0x" in text:
+            if not text or len(text) > _LONGEST or "0x" in text or self.prober.scratch in text:
                 return [*statements, *self._type(value, result), *changed]
             checks = [f"assert {result} == {text}"]
         return [*statements, *checks, *changed]
@@ -183,9 +227,9 @@ class ProbeWriter:
             message = ""
         steady = message and len(message) <= _LONGEST_MESSAGE and "0x" not in message and "Mock" not in message
         if with_message and steady and self.prober.scratch not in message:
-            caught = self._statements(reached.probe, f"with pytest.raises({kind}) as caught:")
-            return [*caught, f"assert str(caught.value) == {quoted(message)}"]
-        return self._statements(reached.probe, f"with pytest.raises({kind}):")
+            caught = self._statements(reached.probe, f"pytest.raises({kind}) as caught")
+            return [*caught, f"assert str(caught.value) == {quoted(message)}", *self._left(reached)]
+        return self._statements(reached.probe, f"pytest.raises({kind})")
 
     def _changes(self, reached: ProbeRun) -> list[str]:
         """The containers and public fields that are not what they were."""
@@ -193,7 +237,7 @@ class ProbeWriter:
         names = self._variables(reached.probe)
         found: list[str] = []
         for name, value in reached.values.items():
-            shown = names[name]
+            shown = names.get(name, "")
             if not shown.isidentifier():
                 continue
             if isinstance(value, list | dict | set):
@@ -209,9 +253,26 @@ class ProbeWriter:
             old, new = written(before, self.imports), written(now, self.imports)
         except (NotWritable, Exception):
             return []
-        if old == new or len(new) > _LONGEST:
+        if old == new or len(new) > _LONGEST or self.prober.scratch in new:
             return []
         return [f"assert {place} is {new}" if new in ("None", "True", "False") else f"assert {place} == {new}"]
+
+    def _left(self, reached: ProbeRun) -> list[str]:
+        """The files that are not what they were."""
+        there = {n.removeprefix(FILE): v for n, v in reached.values.items() if n.startswith(FILE)}
+        before = {name: v.encode() if isinstance(v, str) else v for name, v in there.items()}
+        folders = {str(parent) for name in (*before, *reached.left) for parent in PurePath(name).parents}
+        found: list[str] = []
+        for name, now in reached.left.items():
+            place = f"{self._path()}({quoted(name)})"
+            if now is None:
+                found += [f"assert {place}.is_dir()"] if name not in before and name not in folders else []
+            elif before.get(name, ...) != now and len(now) <= _LONGEST:
+                plain = now.isascii() and b"\r" not in now
+                same = f"read_text() == {quoted(now.decode())}" if plain else f"read_bytes() == {now!r}"
+                found.append(f"assert {place}.{same}")
+        gone = [name for name in before if name not in reached.left]
+        return [*found, *(f"assert not {self._path()}({quoted(name)}).exists()" for name in gone)][:6]
 
     # --- names -------------------------------------------------------------------------------------------
 
@@ -222,7 +283,7 @@ class ProbeWriter:
             word = f"raises_{snake(type(reached.raised).__name__)}"
         elif value is None or isinstance(value, bool | int):
             word = "returns_" + snake(str(value).replace("-", "minus_"))
-        elif isinstance(value, str):
+        elif isinstance(value, str) and self.prober.scratch not in value:
             word = "returns_" + (snake(value.encode("ascii", "ignore").decode())[:20].strip("_") or "text")
         else:
             word = f"returns_{snake(type(value).__name__)}"
@@ -234,6 +295,15 @@ class ProbeWriter:
             name = f"{base}_{number}"
         self.taken.add(name)
         return name
+
+
+def _with(around: list[str]) -> list[str]:
+    line = f"with {', '.join(around)}:"
+    return [line] if len(line) <= WIDTH - 4 else ["with (", *(f"    {one}," for one in around), "):"]
+
+
+def _without_files(probe: Probe) -> list[tuple[str, str]]:
+    return [one for one in probe.given if not one[0].startswith(FILE)]
 
 
 def _indented(*lines: str) -> str:

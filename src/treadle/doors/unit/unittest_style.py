@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from textwrap import dedent
 
 from treadle.core.errors import InternalError
 from treadle.doors.unit.pytest_text import WIDTH
@@ -23,6 +24,8 @@ def _close(found, expected):
         return len(found) == len(expected) and all(map(_close, found, expected))
     return found == expected or math.isclose(found, expected, rel_tol=1e-6, abs_tol=1e-12)
 '''
+# what only the parameters of a pytest test may need
+_PATH = "from pathlib import Path"
 _COMPARED = {ast.Eq: "assertEqual", ast.Is: "assertIs", ast.In: "assertIn", ast.IsNot: "assertIsNot"}
 
 
@@ -35,10 +38,12 @@ def as_unittest(source: str, name: str) -> str:
     writer = _Methods(source)
     methods = [writer.method(test) for test in tests]
     needed = ["import unittest", *(["import math"] if writer.approximate else [])]
-    needed += ["from unittest import mock"] if writer.patched else []
-    text = "\n".join(_with_imports("\n".join(head).rstrip().splitlines(), needed))
+    needed += [*(["from unittest import mock"] if writer.patched else []), *sorted(writer.needed)]
+    used = {node.id for text in methods for node in ast.walk(ast.parse(dedent(text))) if isinstance(node, ast.Name)}
+    head = [line for line in "\n".join(head).rstrip().splitlines() if line != _PATH or "Path" in used]
+    text = "\n".join(_with_imports(head, needed))
     helper = [_CLOSE.strip("\n")] if writer.approximate else []
-    body = f"class {name}(unittest.TestCase):\n" + "\n\n".join(methods)
+    body = f"class {name}(unittest.TestCase):\n" + "\n".join(methods)
     main = 'if __name__ == "__main__":\n    unittest.main()'
     return re.sub(r"\n{4,}", "\n\n\n", "\n\n\n".join([text, *helper, body, main])) + "\n"
 
@@ -74,7 +79,11 @@ def _with_imports(head: list[str], needed: list[str]) -> list[str]:
     block, rest = head[start:end], head[end:]
     own = [line for line in block if "noqa" in line or line.split()[1].partition(".")[0] not in sys.stdlib_module_names]
     first = sorted([*needed, *(line for line in block if line not in own)], key=lambda x: (x.startswith("from"), x))
-    return [*head[:start], *first, *(["", *own] if own else []), *rest]
+    own += [line for line in rest if line.startswith(("import ", "from "))]
+    rest = [line for line in rest if not line.startswith(("import ", "from "))]
+    while rest and not rest[0]:
+        rest = rest[1:]
+    return [*head[:start], *first, *(["", *own] if own else []), *(["", *rest] if rest else [])]
 
 
 class _Methods:
@@ -84,6 +93,7 @@ class _Methods:
         self.source = source
         self.lines = source.splitlines()
         self.approximate = self.patched = False
+        self.needed: set[str] = set()
 
     def method(self, test: ast.FunctionDef) -> str:
         table = next((d for d in test.decorator_list if isinstance(d, ast.Call)), None)
@@ -129,17 +139,20 @@ class _Methods:
         match statement:
             case ast.Assert(test=test):
                 return [self._assertion(test)]
-            case ast.With(items=[item], body=body):
-                call = ast.unparse(item.context_expr).replace("pytest.raises(", "self.assertRaises(")
-                named = f" as {ast.unparse(item.optional_vars)}" if item.optional_vars is not None else ""
-                inside = [f"    {line}" for line in self._block(body, statement.lineno)]
-                return [f"with {call}{named}:", *inside]
+            case ast.With(items=items, body=body):
+                around = ", ".join(ast.unparse(item).replace("pytest.raises(", "self.assertRaises(") for item in items)
+                inside = [f"    {line}" for line in self._block(body, body[0].lineno)]
+                return [f"with {around}:", *inside]
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="monkeypatch"), attr=how), args=args)):
                 return self._patching(how, [self._text(arg) for arg in args])
         own = self.lines[statement.lineno - 1 : statement.end_lineno]
         return [own[0].strip(), *(line[statement.col_offset :] for line in own[1:])]
 
     def _patching(self, how: str, args: list[str]) -> list[str]:
+        if how == "chdir":
+            self.needed |= {"import contextlib", "import tempfile"}
+            folder = "self.enterContext(tempfile.TemporaryDirectory())"
+            return [f"{args[0]} = {folder}", f"self.enterContext(contextlib.chdir({args[0]}))"]
         owner, name = args[:2]
         if how == "delattr":
             return [f"delattr({owner}, {name})"]

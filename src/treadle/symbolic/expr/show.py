@@ -60,7 +60,8 @@ def _show(value: Value, nested: bool) -> str:
     elif op in ("and", "or"):
         text = f" {op} ".join(_show(a, True) for a in args)
     elif op == "ite":
-        text = f"{_show(args[1], True)} if {_show(args[0], False)} else {_show(args[2], True)}"
+        text = _show_power(value)
+        text = text or f"{_show(args[1], True)} if {_show(args[0], False)} else {_show(args[2], True)}"
     elif op == "concat":
         text = " + ".join(_show(a, True) for a in args)
     elif op == "substr":
@@ -109,6 +110,26 @@ def _show_sum(constant: Any, terms: Iterable[tuple[Expr, Any]]) -> str:
         sign = "-" if constant < 0 else "+"
         text += f" {sign} {_number(abs(constant))}" if text else _number(constant)
     return text
+
+
+def _show_power(value: Value) -> str:
+    """2**n, which is a case for each n; '' for anything else."""
+    cases: dict[int, Any] = {}
+    exponent: Expr | None = None
+    while isinstance(value, Expr):
+        if value.op != "ite" or value.args[0].op != "eq0":
+            return ""
+        constant, terms = terms_of(value.args[0].args[0])
+        [(atom, coefficient), *others] = terms
+        if others or coefficient not in (1, -1) or exponent not in (None, atom) or isinstance(value.args[1], Expr):
+            return ""
+        exponent, cases[int(-constant * coefficient)] = atom, value.args[1]
+        value = value.args[2]
+    cases[max(cases, default=0) + 1] = value
+    base = cases.get(1, 0)
+    if exponent is None or len(cases) < 3 or type(base) is not int or any(base**n != cases[n] for n in cases):
+        return ""
+    return f"{base}**{_show(exponent, True)}"
 
 
 def _show_relation(symbol: str, left: Value, right: Value) -> str:

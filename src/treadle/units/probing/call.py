@@ -2,6 +2,7 @@
 
 A probe has expressions for the parameters and for the receiver, and what is set on them afterwards. A name that starts
 with `@` is no parameter but what the function finds in its module (`@os.path.exists`): it is patched during the call.
+One that starts with `/` is a file that is there before the call (`files`).
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import contextlib
 import functools
 import inspect
 import keyword
+import os
 import signal
 import sys
+import tempfile
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -22,6 +25,7 @@ from unittest.mock import NonCallableMock, patch
 
 from treadle.observe.effects import EffectGuard
 from treadle.symbolic.python.compile.source import node_of
+from treadle.units.probing import files
 from treadle.units.probing.values import ValuePool
 from treadle.units.probing.world import asking
 from treadle.units.target import UnitTarget
@@ -76,7 +80,9 @@ class Probe:
         """Smaller is nicer to read."""
         patched = sum(name.startswith(PATCHED) for name, _ in self.given)
         stubs = str(self.given).count("MagicMock")
-        return sum(len(text) for _, text in self.given) + 20 * len(self.sets) + 30 * stubs + 60 * patched
+        made = sum(name.startswith(files.FILE) for name, _ in self.given)
+        odd = 20 * len(self.sets) + 30 * stubs + 60 * patched + 20 * made
+        return sum(len(text) for _, text in self.given) + odd
 
 
 @dataclass
@@ -89,8 +95,10 @@ class ProbeRun:
     result: Any = None
     values: dict[str, Any] = field(default_factory=dict)
     paths: list[tuple[str, str, Any]] = field(default_factory=list)
-    # 'clock' and 'chance', where the call asked for them
+    # 'clock', 'chance', 'files' and 'temporary' (files), where the call asked for them
     asked: set[str] = field(default_factory=set)
+    # what it left in its folder: path -> what the file holds, None for a folder
+    left: dict[str, bytes | None] = field(default_factory=dict)
     endless: bool = False  # it did not come back
     refused: bool = False  # it wanted to change the world, or did not come back: no test can be made of it
 
@@ -106,6 +114,8 @@ class Prober:
         self.target = target
         self.pool = pool
         self.scratch = scratch
+        # where calls run
+        self.folder = tempfile.mkdtemp(prefix="call-", dir=scratch)
         self.allow_effects = allow_effects
         self.codes = set(_codes(target.function.__code__))
         self.names = {name for code in self.codes for name in code.co_names}
@@ -122,6 +132,7 @@ class Prober:
         guard = EffectGuard(self.scratch)
         arcs: set[Arc] = set()
         reached = ProbeRun(probe, frozenset())
+        files.emptied(self.folder)
         with contextlib.ExitStack() as stack:
             stack.enter_context(_alarm())
             if not self.allow_effects:
@@ -139,7 +150,8 @@ class Prober:
                 reached.refused = reached.endless = True
             except BaseException as error:
                 reached.raised = error
-        reached.refused = reached.refused or bool(guard.refused)
+        reached.refused = _streams_were_closed() or reached.refused or bool(guard.refused)
+        reached.left = files.found_in(self.folder)
         reached.arcs = frozenset(self._counted(arcs))
         return reached
 
@@ -172,7 +184,13 @@ class Prober:
         names = dict(self.pool.namespace) if probe.setup else self.pool.namespace
         for statement in probe.setup:
             exec(self._code(statement, "exec"), names)
-        made = {name: eval(self._code(text, "eval"), names) for name, text in probe.given}
+        there = [name for name, _ in probe.given if name.startswith(files.FILE)]
+        in_order = sorted(probe.given, key=lambda one: one[0] not in there)  # what is made may look at files
+        made: dict[str, Any] = {}
+        for name, text in in_order:
+            made[name] = eval(self._code(text, "eval"), names)
+            if name in there:
+                files.make(name.removeprefix(files.FILE), made[name])
         for name, path, text in probe.sets:
             exec(self._code(f"it{path}{f' = {text}' if text else ''}", "exec"), {**names, "it": made[name]})
         return made
@@ -316,6 +334,18 @@ def _tracing(codes: set[types.CodeType], arcs: set[Arc], watch: Watch | None) ->
         yield
     finally:
         sys.settrace(before)
+
+
+def _streams_were_closed() -> bool:
+    """Whether the call has closed a standard stream, as `open(1)` does when it is done; they are opened again."""
+    closed = False
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+            closed = True
+    return closed
 
 
 @contextlib.contextmanager

@@ -26,15 +26,18 @@ from unittest.mock import NonCallableMock
 
 from treadle.symbolic.python.compile.source import node_of
 from treadle.symbolic.python.values.matching import matching
+from treadle.units.probing import files
 from treadle.units.probing.call import PATCHED, Probe, Prober, ProbeRun
 from treadle.units.probing.places import Place, at_places, places_in
 from treadle.units.probing.seen import UNCHANGING, Unseen, outline, value_of
+from treadle.units.target import with_callees
 from treadle.units.value_source import NotWritable, quoted, written
 
 _MOST_SEEN = 200
 _LONGEST = 80
 _LONGEST_SIZE = 40
 _MOST_IN_TURN = 4
+_MOST_FILES = 3
 _BUILTIN_EFFECTS = ("open", "input")
 # Whoever calls, traces and patches needs the functions of these.
 _NEEDED_MODULES = frozenset({
@@ -92,6 +95,8 @@ class Feedback:
         # calls that turn over a part of a condition: they may reach nothing new, and yet be a step on the way
         self.steps: set[Probe] = set()
         self._globals = prober.target.function.__globals__
+        called = with_callees(prober.target.function)
+        self._asks_for_files = files.asks_for_files({name for one in called for name in one.__code__.co_names})
         tree = node_of(prober.target.function.__code__)
         for node in ast.walk(tree):
             self._read(node)
@@ -166,7 +171,8 @@ class Feedback:
         places = self._places(lacking.values)
         with contextlib.suppress(Exception):  # what the call has changed is as it was
             places += self._places(self.prober.values(one.probe))
-        found = [*self._turned(one.probe, seen, places), *self._lacked(lacking, places)]
+        found = [*self._filed(one.probe, lacking, places)]
+        found += [*self._turned(one.probe, seen, places), *self._lacked(lacking, places)]
         found += [*self._handled(lacking, places), *self._patched(lacking, open_lines)]
         found += self._replaced(lacking, places)
         return list(dict.fromkeys(found))
@@ -504,6 +510,22 @@ class Feedback:
                         for name, path, _ in at_places(owner, places) if real else ():
                             yield one.probe.with_set(name, f"{path}.{node.attr}", self.pool.stub())
             traceback = traceback.tb_next
+
+    def _filed(self, probe: Probe, one: ProbeRun, places: list[Place]) -> Iterator[Probe]:
+        """Files where the inputs say, and where the call looked for one."""
+        missing = [one.raised.filename] if isinstance(one.raised, FileNotFoundError | NotADirectoryError) else []
+        asks = self._asks_for_files or bool(missing)
+        named = [value for _, path, value in places if asks and (not path or path.startswith("."))]
+        words = list(self.pool.mentioned.words)
+        texts = [*map(quoted, files.contents(words)), "None"]
+        inside = ["a.txt", *(word for word in words if re.fullmatch(r"\.?\w+\.\w+", word))]
+        there = {name for name, _ in probe.given if name.startswith(files.FILE)}
+        for path in list(dict.fromkeys(filter(None, map(files.plain_path, [*missing, *named]))))[:_MOST_FILES]:
+            if not any(name.startswith(files.FILE + path) for name in there):
+                yield from (probe.with_value(files.FILE + path, text) for text in texts)
+                yield from (probe.with_value(f"{files.FILE}{path}/{name}", texts[0]) for name in inside)
+        if not there and any(str(value) == "." for value in named if isinstance(value, str | PurePath)):
+            yield from (probe.with_value(files.FILE + name, texts[0]) for name in inside)
 
     def _instead(self, value: Any, ended: bool, chain: str) -> tuple[str, ...]:
         stub = self.pool.stub()

@@ -36,12 +36,14 @@ from treadle.symbolic.python.compile.source import NoSource, node_of
 from treadle.symbolic.python.types import infer
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values.matching import matching
+from treadle.units.probing.files import is_named_like_a_path
 from treadle.units.target import with_callees
 from treadle.units.value_source import Imports, NotWritable, quoted
 
 _TEXTS = ("a", "", "ab", "1", "A b", "a.b", "a=b", "a/b", "a,b", "2020-01-02", "-1.5", "é", "http://a.b/c?d=e")
 # Digits that int() does not read, and those that it does; letters that change their number with their case.
 _BEYOND_ASCII = ("\u00b2", "\u0663", "\u00df", "\u0130", "\u00a0")
+_NAME_OF_A_FILE = '"a.txt"'
 _NUMBERS = (1, 0, 2, -1, 10)
 _DATES = (datetime.datetime(2020, 1, 2, 3, 4, 5), datetime.datetime(1999, 12, 31, 23, 59, 59))
 _MOST_WORDS = 40
@@ -70,7 +72,7 @@ _IMPORTED: dict[Any, tuple[str, ...]] = {
     datetime.tzinfo: ("timezone.utc",),
     decimal.Decimal: ('Decimal("1.50")', 'Decimal("-1")', 'Decimal("NaN")'),
     fractions.Fraction: ("Fraction(1, 3)", "Fraction(2)", "Fraction(-1, 2)", "Fraction(0)"),
-    pathlib.Path: ('Path("a/b.txt")', "Path()"),
+    pathlib.Path: ('Path("a.txt")', "Path()", 'Path("a/b.tar.gz")'),
     pathlib.PurePath: ('PurePath("a/b.txt")',),
     re.Pattern: ('re.compile("a+")', 're.compile("(?P<name>.*)")'),
     uuid.UUID: ("UUID(int=1)",),
@@ -159,7 +161,7 @@ class Mentioned:
                 self.words.update(dict.fromkeys(matching(pattern)))
             case ast.Call(func=ast.Attribute(attr="strptime"), args=[_, ast.Constant(value=str() as format_), *_]):
                 self.words.update(dict.fromkeys(when.strftime(format_) for when in _DATES))
-            case ast.Call(func=ast.Attribute(attr="loads" | "literal_eval") | ast.Name(id="loads")):
+            case ast.Call(func=ast.Attribute(attr="load" | "loads" | "literal_eval") | ast.Name(id="load" | "loads")):
                 self.reads_literals = True
 
     def _value(self, value: Any) -> None:
@@ -295,6 +297,9 @@ class ValuePool:
         if not found:
             guessed = infer.infer_parameter(function, parameter.name)
             found += self.of_hint(_as_hint(guessed), depth) if guessed is not None else []
+        if is_named_like_a_path(parameter.name) and (not found or _NAME_OF_A_FILE not in found):
+            told_text = hint is str or (hint is inspect.Parameter.empty and told is None)
+            found = [_NAME_OF_A_FILE, *found] if told_text else found
         found += self._default(parameter)
         if hint is inspect.Parameter.empty:
             found += self._named_like(parameter.name, function, depth)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import abc
 import collections
+import enum
 import functools
 import logging
 import operator
 import os
+import re
 import sys
 import types
 import typing
@@ -24,6 +26,7 @@ from treadle.symbolic.python.calls import models
 from treadle.symbolic.python.machine import classes
 from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
+from treadle.symbolic.python.types.heirs import is_plain_object
 from treadle.symbolic.python.values import mappings, strings
 from treadle.symbolic.python.values.kinds import exemplar, is_int, is_known, is_string
 from treadle.symbolic.python.values.table import BUILTINS, Handler, method, stands_for
@@ -403,6 +406,31 @@ def _update_wrapper(vm: VM, wrapper: PyValue, wrapped: PyValue, *args: PyValue, 
 @stands_for(typing.cast)
 def _cast(vm: VM, kind: PyValue, value: PyValue) -> PyValue:
     return value
+
+
+@stands_for(models.is_atomic)
+def _is_atomic(vm: VM, kind: Any) -> bool:
+    return kind in _ATOMIC or issubclass(kind, enum.Enum | types.FunctionType | type | re.Pattern)
+
+
+@stands_for(models.blank)
+def _blank(vm: VM, kind: Any) -> PyValue:
+    bases = kind.__mro__[:-1] if kind is not None and is_plain_object(kind) else ()
+    own = [name for name in _COPYING if getattr(kind, name, None) is not getattr(object, name, None)]
+    parts = [part for base in bases for part in vars(base).values()]
+    descriptors = any(isinstance(getattr(type(part), "__set__", None), types.FunctionType) for part in parts)
+    if not bases or own or descriptors or any("__slots__" in vars(base) for base in bases):
+        raise CannotFollow("a copy of an object that is more than its fields")
+    return InstanceObj(vm.heap.number(), (kind,))
+
+
+# their objects are their own copies
+_ATOMIC = frozenset({type(None), int, float, bool, complex, str, bytes, range, type(...), type(NotImplemented)})
+# by which a class has a say in how it is copied
+_COPYING = (
+    *("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__new__"),
+    *("__getnewargs__", "__getnewargs_ex__", "__getattribute__"),
+)
 
 
 # --- what is written in Python to be followed ------------------------------------------------------------------

@@ -7,6 +7,7 @@ the machine supports; `MODELS` says which function stands for which.
 # mypy: ignore-errors
 # ruff: noqa: SIM110, SIM113
 
+import copy
 import functools
 import itertools
 import math
@@ -324,7 +325,71 @@ def itemgetter_n(*items):
     return lambda obj: tuple([obj[i] for i in items])
 
 
+def shallow_copy(x):
+    kind = type(x)
+    if is_atomic(kind) or kind is tuple or kind is frozenset:
+        return x
+    if kind is list or kind is dict or kind is set:
+        return x.copy()
+    new = blank(kind)
+    for name, value in vars(x).items():
+        object.__setattr__(new, name, value)
+    return new
+
+
+def deep_copy(x, memo=None):
+    return _deep_copy(x, [] if memo is None else blank(None))
+
+
+def _deep_copy(x, done):
+    kind = type(x)
+    if is_atomic(kind):
+        return x
+    for old, new in done:
+        if old is x:
+            return new
+    if kind is tuple:
+        parts = [_deep_copy(part, done) for part in x]
+        for i in range(len(parts)):
+            if parts[i] is not x[i]:
+                return tuple(parts)
+        return x
+    if kind is list:
+        new = []
+        done.append((x, new))
+        for part in x:
+            new.append(_deep_copy(part, done))
+        return new
+    if kind is dict:
+        new = {}
+        done.append((x, new))
+        for key, value in x.items():
+            new[_deep_copy(key, done)] = _deep_copy(value, done)
+        return new
+    if kind is set:
+        new = set()
+        done.append((x, new))
+        for part in x:
+            new.add(_deep_copy(part, done))
+        return new
+    new = blank(kind)
+    done.append((x, new))
+    for name, value in vars(x).items():
+        object.__setattr__(new, name, _deep_copy(value, done))
+    return new
+
+
+def is_atomic(kind):
+    """Whether objects of the class are their own copies: answered by the machine."""
+
+
+def blank(kind):
+    """A new object without fields, of a class that leaves copying to `copy`: made by the machine."""
+
+
 MODELS = {
+    copy.copy: shallow_copy,
+    copy.deepcopy: deep_copy,
     itertools.chain: chain,
     itertools.chain.from_iterable: chain_from_iterable,
     itertools.islice: islice,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pathlib
 import sys
 import types
 from collections.abc import Iterator
@@ -49,7 +50,7 @@ _PURE = {
     "posix": {"fspath"},
     "_thread": {"allocate_lock", "lock", "RLock"},
     "random": {"Random"},
-    "pathlib": {"PurePath", "PurePosixPath", "PureWindowsPath"},
+    "pathlib": {"PurePath", "PurePosixPath", "PureWindowsPath", *dir(pathlib.PurePath)} - {"__new__", "__init__"},
     "time": {"gmtime", "strftime", "struct_time", "mktime", "asctime", "strptime"},
 }
 # What these give without so many arguments is the time of day.

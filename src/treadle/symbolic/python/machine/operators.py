@@ -253,6 +253,7 @@ def _integers(vm: VM, op: str, a: Value, b: Value) -> PyValue:
             raise vm.mimic(lambda: HOST[op](1, -1))
         if not isinstance(b, Expr) and b < 256:
             return x.mul(a, 2**b) if op == "<<" else x.floordiv(a, 2**b)
+        _small_or_not(vm, b)
         found = _for_each(vm, b, lambda n: _integers(vm, op, a, n), 255)
         return _picked(vm, op, a, b) if found is None else found
     if op in ("&", "|", "^"):
@@ -294,6 +295,12 @@ def _for_each(vm: VM, value: Value, made: Callable[[int], Value], most: int) -> 
     return result
 
 
+def _small_or_not(vm: VM, value: Value) -> None:
+    """Two paths for an exponent that nothing bounds: on one it is small enough to be followed."""
+    if vm.decide(x.ge(value, 0)):
+        vm.decide(x.lt(value, MOST_VALUES))
+
+
 def _masked(value: Value, mask: int) -> Value:
     """value & mask, bits as Python has them: those of a negative number never end."""
     if mask < 0:
@@ -325,7 +332,10 @@ def _power(vm: VM, a: Value, b: Value) -> PyValue:
         if -MOST_POWER <= b < 0:
             zero_check(vm, "**", a, False)
             return x.rdiv(Fraction(1), x.to_real(x.power(a, -b)))
-    found = _for_each(vm, b, lambda n: x.power(a, n), MOST_POWER if isinstance(a, Expr) else 64)
+        return _picked(vm, "**", a, b)
+    if not isinstance(a, Expr):
+        _small_or_not(vm, b)
+    found = _for_each(vm, b, lambda n: x.power(a, n), MOST_POWER if isinstance(a, Expr) else MOST_VALUES)
     return _picked(vm, "**", a, b) if found is None else found
 
 

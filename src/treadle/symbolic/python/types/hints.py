@@ -17,6 +17,7 @@ import typing
 import uuid
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path, PurePath
 from typing import Any
 
 from treadle.symbolic import types as t
@@ -36,6 +37,8 @@ _SAMPLES: dict[type, tuple[Any, ...]] = {
     datetime.timedelta: (datetime.timedelta(1), datetime.timedelta(0), datetime.timedelta(-1)),
     uuid.UUID: (uuid.UUID(int=1), uuid.UUID(int=2)),
     complex: (1j, 0j),
+    Path: (Path("a.txt"), Path("b/c"), Path()),
+    PurePath: (PurePath("a.txt"), PurePath("b/c"), PurePath()),
 }
 
 

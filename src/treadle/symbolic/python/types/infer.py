@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import re
 import types
 from typing import Any
 
@@ -27,6 +28,10 @@ _BINARY = "add sub mul truediv floordiv mod divmod pow and or xor lshift rshift 
 _OPERATORS = frozenset(f"__{side}{name}__" for name in _BINARY.split() for side in ("", "r", "i")) | {
     *("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__")
 }
+# methods of a pattern, and where they take the text; the functions of `re` take the pattern first
+_TEXT_PLACES = {"sub": 1, "subn": 1} | dict.fromkeys(
+    ("match", "fullmatch", "search", "findall", "finditer", "split"), 0
+)
 _MAX_DEPTH = 3
 _TEXTS = "text string name line word msg message prefix suffix sep separator title label filename pattern char"
 _NUMBERS = "n k count index size width height length limit depth start stop end step num number position offset"
@@ -174,7 +179,27 @@ class _Uses:
                     return t.STR
                 case ast.Call(func=ast.Attribute(attr="join"), args=[first]) if self.is_it(first):
                     return t.ListOf(t.STR)
+                case ast.Call(func=ast.Attribute(value=owner, attr=method), args=args) if method in _TEXT_PLACES:
+                    if any(self.is_it(a) for a in args) and self._is_text_for(owner, method, args):
+                        return t.STR
         return None
+
+    def _is_text_for(self, owner: ast.expr, method: str, args: list[ast.expr]) -> bool:
+        """Whether it is the text that a regular expression is asked about: `SKU.match(s)`, `re.match("a+", s)`."""
+        try:
+            known = eval(ast.unparse(owner), dict(self.function.__globals__))
+        except Exception:
+            return False
+        place = _TEXT_PLACES[method]
+        if known is re:
+            pattern = args[0] if args else None
+            known = pattern.value if isinstance(pattern, ast.Constant) else pattern
+            place += 1
+        elif isinstance(known, re.Pattern):
+            known = known.pattern
+        else:
+            return False
+        return not isinstance(known, bytes) and place < len(args) and self.is_it(args[place])
 
     def _containers(self, nodes: list[ast.AST]) -> t.Type | None:
         for node in nodes:
