@@ -1,6 +1,6 @@
 """Which functions of others `treadle unit` is measured with: a draw from packages by a seed, kept once it is made.
 
-The packages are the lines of a list (unit_wild_packages.txt, ..._2.txt, ..._3.txt), chosen before any of their
+The packages are the lines of a list (unit_wild_packages.txt, ..._2.txt to ..._4.txt), chosen before any of their
 functions was looked at. The seed is the hash of the commit that brought the list, so nobody chose the functions. A
 hundred times a package is drawn, and then one of its functions and methods that have at least two branches (an `if`,
 `for`, `while` or `match` of their own). What cannot be installed or imported is drawn again. Another seed draws others
@@ -28,7 +28,7 @@ from typing import Any
 
 from benchmarks.environments import CHECKOUT, FOLDER
 
-LISTS = {number: f"unit_wild_packages{end}.txt" for number, end in ((1, ""), (2, "_2"), (3, "_3"))}
+LISTS = {number: f"unit_wild_packages{end}.txt" for number, end in ((1, ""), (2, "_2"), (3, "_3"), (4, "_4"))}
 DRAWN = 100
 PLACE = FOLDER / "unit_wild"
 _NOT_THE_PACKAGE = re.compile(
