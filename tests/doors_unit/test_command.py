@@ -83,13 +83,17 @@ def test_hand_edits_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
 def test_append_adds_only_what_is_new(capsys: pytest.CaptureFixture[str]) -> None:
     file = Path("test_x.py")
     file.write_text('"""Mine."""\n\nimport os\n\n\ndef test_mine():\n    assert os\n')
-    assert run("unit_paper:negative", "--output", "test_x.py", "--append", capsys=capsys)[0] == 0
+    added = run("unit_paper:negative", "--output", "test_x.py", "--append", capsys=capsys)
+    assert added[0] == 0
+    assert "added 2 tests to test_x.py (2 found, all run; what it had is as it was)" in added[1]
     text = file.read_text()
     assert text.startswith('"""Mine."""\n\nimport os\n')
     assert "from unit_paper import negative" in text
     assert text.count("def test_negative") == 1
-    assert run("unit_paper:negative", "--output", "test_x.py", "--append", capsys=capsys)[0] == 0
-    assert file.read_text().count("def test_negative") == 1
+    again = run("unit_paper:negative", "--output", "test_x.py", "--append", capsys=capsys)
+    assert again[0] == 0
+    assert "nothing to add to test_x.py (2 found" in again[1]
+    assert file.read_text() == text
 
 
 def test_a_seal_breaks_with_any_edit() -> None:

@@ -93,7 +93,7 @@ def test_a_copy_is_followed(name: str, results: set[object]) -> None:
     suite = treadle.unit(f"copied_{name}:{name}", write_file=False, none=False)
     assert {case.outcome.value for case in suite.cases} == results
     assert not suite.unsupported
-    assert suite.complete
+    assert suite.complete == (name != "frozen")  # a tuple may be another's
 
 
 @pytest.mark.slow

@@ -333,8 +333,9 @@ def test_it_is_reached_soon(name: str, tmp_path: Path, monkeypatch: pytest.Monke
     last = next(one for one in found if line in one.lines)
     test = ProbeWriter(search.prober, imports, set()).test(last.probe, "here")
     assert test is not None
-    names: dict[str, object] = {}
-    exec("\n".join([*imports.lines(), "import pytest", test.strong, f"{test.name}()"]), names)
+    names: dict[str, object] = {"tmp_path": tmp_path, "monkeypatch": monkeypatch}
+    given = "tmp_path, monkeypatch" if "tmp_path" in test.strong else ""
+    exec("\n".join([*imports.lines(), "import pytest", test.strong, f"{test.name}({given})"]), names)
 
 
 def test_what_is_patched_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from treadle.units.probing.feedback import places_in
 from treadle.units.probing.frozen import frozen
+from treadle.units.probing.places import places_in
 from treadle.units.probing.seen import Unseen, outline, value_of
 from treadle.units.probing.world import asking
 

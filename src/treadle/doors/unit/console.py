@@ -81,7 +81,10 @@ def summary(suite: Suite) -> str:
         explored = " of the functions that were explored" if suite.left_out else ""
         yours = ", yours or a new one" if suite.own_tests is not None else ""
         lines.append(f"  every path{explored}{bound} has its test{yours}{assumed}")
-    if suite.file and suite.tests:
+    if suite.file and suite.added is not None:
+        told = f"added {_count(suite.added, 'test')} to" if suite.added else "nothing to add to"
+        lines.append(f"{told} {suite.file} ({suite.tests} found, all run; what it had is as it was)")
+    elif suite.file and suite.tests:
         done = "wrote" if suite.more is None or suite.more.again else "added to"
         lines.append(f"{done} {suite.file} ({_count(suite.tests, 'test')}, all run)")
     elif not suite.tests and (suite.select == "points" or nothing_missing(suite)):

@@ -64,6 +64,8 @@ class Suite:
     own_tests: OwnTests | None = None
     # of a suite that was added to (--more)
     more: More | None = None
+    # tests that a file did not have before (--append); None for one that was written anew
+    added: int | None = None
     # disagreements of the runs before this one
     wrong_before: int = 0
     # things that went wrong beside the tests

@@ -20,7 +20,7 @@ from treadle.core.files import check_may_write
 from treadle.doors.unit.brief import Shortened
 from treadle.doors.unit.check import coverage_of
 from treadle.doors.unit.commit import commit
-from treadle.doors.unit.files import content_of, output_path, read
+from treadle.doors.unit.files import content_of, output_path, read, tests_in
 from treadle.doors.unit.missing import drop_taken, known_to, own_tests
 from treadle.doors.unit.more import carry_over, file_of, grown, growths, options_of, remembered
 from treadle.doors.unit.probe import probe
@@ -210,6 +210,8 @@ class _Command:
         with _nothing_written("the files were being written"):
             adding = options.append or options.more
             content = content_of(path, suite.source, adding) if suite.tests else None
+            if options.append and content is not None and (before := read(path)) is not None:
+                suite.added = tests_in(content) - tests_in(before)
             alone = options.missing or options.style != "pytest"  # --more has nothing to add to
             kept = remembered(suite, options, path, self.growing) if not alone else []
             suite.warnings += commit(path, content, kept, options.more)

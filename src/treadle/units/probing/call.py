@@ -76,6 +76,10 @@ class Probe:
         return replace(self, sets=(*kept, (name, path, text)))
 
     @property
+    def has_stand_ins(self) -> bool:
+        return "MagicMock" in str(self)
+
+    @property
     def oddity(self) -> int:
         """Smaller is nicer to read."""
         patched = sum(name.startswith(PATCHED) for name, _ in self.given)

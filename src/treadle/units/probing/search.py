@@ -32,6 +32,8 @@ from treadle.units.value_source import NotWritable, quoted
 
 _MOST_CALLS = 6000
 _MOST_CALLS_WITHOUT_NEWS = 1500
+# when all is reached, but some of it only by calls that raise or have stand-ins: so many more for others
+_CALLS_FOR_A_PLAIN_ONE = 150
 # asking for the time is slow on some systems
 _CALLS_PER_LOOK = 16
 # calls that end in a new way are gone on from, too, up to so many
@@ -40,6 +42,8 @@ _MOST_PATHS = 60
 # calls that turn over a part of a condition, or ask it of other values, and reach nothing new are gone on from
 _MOST_STEPS = 60
 _MOST_SKETCHES = 200
+# what a test has rather than a stand-in, if it does the same
+_PLAIN = ('"a"', "None", "1")
 # how much longer a busy machine may take where nobody waits for an end
 _BUSY = 15
 # of what kept calls suggest, so many are tried before one by chance
@@ -58,6 +62,8 @@ class ProbeSearch:
         self.random = random.Random(prober.target.text)
         self.kept: list[ProbeRun] = []
         self.seen: set[Arc] = set()
+        # of these, what calls reached that came back and had no stand-ins
+        self._plainly: set[Arc] = set()
         self.after: dict[int, set[int]] = defaultdict(set)
         self._tried: set[Probe] = set()
         self._ended: set[tuple[type, int, str]] = set()
@@ -114,6 +120,7 @@ class ProbeSearch:
 
     def _over(self) -> bool:
         done = bool(self.wanted) and not (self.wanted - self.seen)
+        done = done and (self.wanted <= self._plainly or self.calls - self._last_news > _CALLS_FOR_A_PLAIN_ONE)
         done = done or self.calls - self._last_news > _MOST_CALLS_WITHOUT_NEWS
         looks = self.calls % _CALLS_PER_LOOK == 0 or self._was_endless
         self._was_endless = False
@@ -151,15 +158,29 @@ class ProbeSearch:
             self._proposed.appendleft(self._suggested(reached))
             if news:
                 self._last_news = self.calls
+        elif not reached.refused and self._is_nicer(reached):
+            pass
         elif is_step or asks:
             self._proposed.append(self._suggested(reached))
         self._ended.add(ended)
+        if not reached.refused and reached.raised is None and not probe.has_stand_ins:
+            self._plainly |= reached.arcs
         if not reached.refused and news:
             self.seen |= reached.arcs
             self._open_lines = None
             for line, to in reached.arcs:
                 self.after[line].add(to)
         reached.values, reached.result = {}, None
+
+    def _is_nicer(self, reached: ProbeRun) -> bool:
+        """Whether it does what a kept call does with values that are nicer to read; then it is kept instead."""
+        for place, one in enumerate(self.kept):
+            same = one.arcs == reached.arcs and type(one.raised) is type(reached.raised)
+            if same and not one.refused and one.probe.oddity > reached.probe.oddity:
+                reached.paths = one.paths if one.probe.given == reached.probe.given else []
+                self.kept[place] = reached
+                return True
+        return False
 
     # --- where it starts ---------------------------------------------------------------------------------
 
@@ -325,6 +346,10 @@ def simplest(prober: Prober, one: ProbeRun, wanted: frozenset[Arc]) -> ProbeRun:
     for part in one.probe.sets:
         fewer = dataclasses.replace(one.probe, sets=tuple(s for s in one.probe.sets if s is not part))
         one = _if_enough(prober.call(fewer), wanted) or one
+    for name, text in one.probe.given:
+        if text == prober.pool.stub() and not name.startswith((PATCHED, "self")):
+            plainer = (prober.call(one.probe.with_value(name, other)) for other in _PLAIN)
+            one = next((run for run in plainer if _if_enough(run, wanted)), None) or one
     needed = {"self", *prober.fixed, *(p.name for p in prober.parameters if p.default is p.empty)}
     for name, _ in one.probe.given:
         if name not in needed:
