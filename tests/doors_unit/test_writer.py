@@ -13,7 +13,7 @@ import pytest
 import treadle
 from tests.symbolic.exploring import PROGRAMS, load
 from treadle.core.trail import Trail
-from treadle.doors.unit.pytest_text import identifier, words
+from treadle.doors.unit.pytest_text import folded, identifier, words
 from treadle.doors.unit.suite import Suite
 from treadle.units.value_source import Imports, leaf
 
@@ -200,3 +200,20 @@ def test_names_and_ids_are_safe() -> None:
 )
 def test_values_whose_repr_is_their_source(value: object, expected: str) -> None:
     assert leaf(value, Imports()) == expected
+
+
+def test_a_long_line_is_folded_as_deep_as_it_must_be() -> None:
+    line = 'made = type("datetime", (datetime,), {"now": lambda: datetime(2023, 12, 31), "today": [1, 2, 3]})'
+    assert folded(line, 60).splitlines() == [
+        "made = type(",
+        '    "datetime",',
+        "    (datetime,),",
+        "    {",
+        '        "now": lambda: datetime(2023, 12, 31),',
+        '        "today": [1, 2, 3],',
+        "    },",
+        ")",
+    ]
+    assert folded(line, 100) == line
+    assert folded("assert f(x) == [100, 200]", 20).splitlines() == ["assert f(x) == [", "    100,", "    200,", "]"]
+    assert folded('assert text == "no place to break"', 20) == 'assert text == "no place to break"'

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any
 from unittest.mock import NonCallableMock
 
-from treadle.doors.unit.pytest_text import WIDTH, docstring, snake
+from treadle.doors.unit.pytest_text import WIDTH, docstring, folded, heading, snake
 from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.units.probing.call import MOST_ITEMS, PATCHED, Probe, Prober, ProbeRun, arguments
 from treadle.units.probing.files import FILE
@@ -72,17 +72,17 @@ class ProbeWriter:
         body = said[0] if all(one == said[0] for one in said) and "clock" not in asked else plain
         name = self._name(first)
         fixtures, around = self._in_a_folder(asked, first)
-        head = f"def {name}({fixtures}) -> None:\n" + _indented(docstring(reaches), *around)
+        head = f"{heading(name, fixtures)}\n" + _indented(docstring(reaches), *around)
         return ProbedTest(name, head + _indented(*calls, *body), head + _indented(*calls, *plain))
 
-    def _in_a_folder(self, asked: set[str], reached: ProbeRun) -> tuple[str, list[str]]:
+    def _in_a_folder(self, asked: set[str], reached: ProbeRun) -> tuple[list[str], list[str]]:
         """Parameters and first lines of a test whose call looks at files: it has a folder of its own."""
         if not asked & {"files", "temporary"} and not reached.left:
-            return "", []
+            return [], []
         lines = ["monkeypatch.chdir(tmp_path)"]
         if "temporary" in asked:
             lines.append(f'monkeypatch.setattr({self.imports.module("tempfile")}, "tempdir", str(tmp_path))')
-        return f"tmp_path: {self._path()}, monkeypatch: pytest.MonkeyPatch", lines
+        return [f"tmp_path: {self._path()}", "monkeypatch: pytest.MonkeyPatch"], lines
 
     def _path(self) -> str:
         return self.imports.local_name("pathlib", "Path")
@@ -307,4 +307,4 @@ def _without_files(probe: Probe) -> list[tuple[str, str]]:
 
 
 def _indented(*lines: str) -> str:
-    return "".join(f"    {line}\n" for line in lines)
+    return "".join(f"    {part}\n" for line in lines for part in folded(line, WIDTH - 4).split("\n"))

@@ -197,7 +197,7 @@ class _Writer:
         by_column = zip(*table.rows, strict=True)
         typed = [f"{column}: {hint(list(texts))}" for column, texts in zip(table.columns, by_column, strict=True)]
         lines.append(heading(name, [*fixture, *typed]))
-        lines += [f"    {line}" for part in table.lines for line in folded(part).split("\n")]
+        lines += [f"    {line}" for part in table.lines for line in folded(part, WIDTH - 4).split("\n")]
         self.written.uses_pytest = True
         self.written.bodies.append((name, "\n".join(lines) + "\n"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from treadle.units.value_source import quoted
@@ -105,48 +106,55 @@ def docstring(condition: str) -> str:
     return '"""' + "\n".join(lines) + '\n"""'
 
 
-def folded(line: str) -> str:
-    """Break a long collection or call over lines, one element each."""
-    if len(line) <= WIDTH:
-        return line
-    match = re.match(r"^(\w+ = )?(.*?[\[({])(.*)([\])}])$", line)
-    if match is None or line.lstrip().startswith(("assert", "with")):
-        return line
-    start, opening, inner, closing = match.groups()
-    parts = _split(inner)
-    if parts is None or len(parts) < 2:
-        return line
-    return f"{start or ''}{opening}\n" + "".join(f"    {p},\n" for p in parts) + closing
+def folded(line: str, width: int = WIDTH) -> str:
+    """A statement that is too long, broken over lines: one element of its last collection or call each."""
+    return "\n".join(_folded(line, width))
 
 
-def _split(inner: str) -> list[str] | None:
-    """Elements at the top level of a collection's source; None if brackets do not balance."""
-    parts: list[str] = []
-    depth, quote, current = 0, "", ""
-    i = 0
-    while i < len(inner):
-        c = inner[i]
-        if quote:
-            if c == "\\":
-                current += inner[i : i + 2]
-                i += 2
-                continue
-            quote = "" if c == quote else quote
-        elif c in "'\"":
-            quote = c
-        elif c in "([{":
-            depth += 1
-        elif c in ")]}":
-            depth -= 1
-            if depth < 0:
-                return None
-        elif c == "," and depth == 0:
-            parts.append(current.strip())
-            current = ""
-            i += 1
-            continue
-        current += c
-        i += 1
-    if current.strip():
-        parts.append(current.strip())
-    return parts if depth == 0 and not quote else None
+def _folded(text: str, width: int) -> list[str]:
+    if len(text) <= width or not text.isascii():
+        return [text]
+    try:
+        [statement] = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return [text]
+    node = _last_value(statement)
+    parts = _parts(node, text) if node is not None and node.end_col_offset == len(text) else []
+    if not parts or node is None:
+        return [text]
+    opening = 1 + ((node.func.end_col_offset or 0) if isinstance(node, ast.Call) else node.col_offset)
+    lines: list[str] = []
+    for name, value in parts:
+        inside = _folded(value, width - 5 - len(name))
+        lines += [f"    {one}" for one in (name + inside[0], *inside[1:])]
+        lines[-1] += ","
+    return [text[:opening], *lines, text[-1]]
+
+
+def _last_value(statement: ast.stmt) -> ast.expr | None:
+    match statement:
+        case ast.Assert(test=ast.Compare(comparators=[*_, last])) | ast.Assert(test=last):
+            return last
+        case ast.Assign(value=last) | ast.Expr(value=last):
+            return last
+    return None
+
+
+def _parts(node: ast.expr, text: str) -> list[tuple[str, str]]:
+    """The elements of a collection or call: what stands before each, and its own text."""
+
+    def said(part: ast.expr) -> str:
+        return text[part.col_offset : part.end_col_offset]
+
+    match node:
+        case ast.Call(args=args, keywords=named):
+            by_name = [(f"{one.arg}=" if one.arg else "**", said(one.value)) for one in named]
+            return [*(("", said(one)) for one in args), *by_name]
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            return [(f"{said(key)}: " if key is not None else "**", said(value)) for key, value in pairs]
+        case ast.List(elts=parts) | ast.Set(elts=parts):
+            return [("", said(one)) for one in parts]
+        case ast.Tuple(elts=parts) if text[node.col_offset] == "(":
+            return [("", said(one)) for one in parts]
+    return []
