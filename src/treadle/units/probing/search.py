@@ -173,11 +173,12 @@ class ProbeSearch:
         reached.values, reached.result = {}, None
 
     def _is_nicer(self, reached: ProbeRun) -> bool:
-        """Whether it does what a kept call does with values that are nicer to read; then it is kept instead."""
+        """Whether it does without stand-ins what a kept call does with them; then it is kept instead."""
+        if reached.probe.has_stand_ins:
+            return False
         for place, one in enumerate(self.kept):
             same = one.arcs == reached.arcs and type(one.raised) is type(reached.raised)
-            if same and not one.refused and one.probe.oddity > reached.probe.oddity:
-                reached.paths = one.paths if one.probe.given == reached.probe.given else []
+            if same and not one.refused and one.probe.has_stand_ins:
                 self.kept[place] = reached
                 return True
         return False
