@@ -8,16 +8,23 @@ import random
 import sys
 import time
 import types
+from pathlib import Path, PurePath
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 
+from treadle.units.probing import files
+from treadle.units.probing.call import Probe, Prober
+from treadle.units.probing.feedback import Feedback
 from treadle.units.probing.frozen import frozen
 from treadle.units.probing.places import places_in
 from treadle.units.probing.seen import Unseen, outline, value_of
+from treadle.units.probing.values import ValuePool
 from treadle.units.probing.world import asking
+from treadle.units.target import resolve
+from treadle.units.value_source import Imports
 
 
 def own_package() -> str:
@@ -122,3 +129,35 @@ def test_chance_and_the_hour_are_fixed_where_the_code_looks_them_up() -> None:
             drawn = [one(1, 6) if chain == "random.randint" else one.now() for one in (made, again)]
             assert drawn[0] == drawn[1]
     assert list(frozen(["time.sleep"], names, pool)) == []
+
+
+def test_what_names_a_file_below_the_current_folder() -> None:
+    named = ["a.txt", "b/c.txt", PurePath("d")]
+    assert list(map(files.plain_path, named)) == ["a.txt", "b/c.txt", "d"]
+    others = ["", ".", "..", "../a", "/etc/passwd", "a b", "a\0", "-x", 3, None]
+    assert list(map(files.plain_path, others)) == [""] * len(others)
+
+
+def test_a_folder_is_emptied_and_what_is_in_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path, content in {"a/b.txt": "text", "c": b"\xff", "d": None}.items():
+        files.make(path, content)
+    assert files.found_in(str(tmp_path)) == {"a": None, "a/b.txt": b"text", "c": b"\xff", "d": None}
+    files.emptied(str(tmp_path))
+    assert files.found_in(str(tmp_path)) == {}
+
+
+def test_a_file_that_was_missing_is_put_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "reading.py").write_text("def read(path: str) -> str:\n    return open(path).read()\n")
+    [target] = resolve("reading:read")
+    prober = Prober(target, ValuePool(target.function, Imports()), str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    reached = prober.call(Probe((("path", '"a.txt"'),)))
+    assert reached is not None
+    assert isinstance(reached.raised, FileNotFoundError)
+    proposed = Feedback(prober, frozenset({"path"})).proposals(reached, set())
+    assert proposed[0].given == (("path", '"a.txt"'), (f"{files.FILE}a.txt", '"a\\nb\\n"'))
+    again = prober.call(proposed[0])
+    assert again is not None
+    assert again.result == "a\nb\n"
