@@ -7,11 +7,11 @@ costs more than exploring it, so each set of classes is tried with several main 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from copy import copy
 from random import Random
 
+from tests.abs.random_programs import ProgramWriter, command
 from tests.abs.small_programs import Compiled, final_states
 from treadle.abs.machine.criteria import SOUND_REDUCTIONS
 
@@ -22,18 +22,7 @@ _STARTS = 5
 _OTHER_STARTS = "Starts"
 
 
-class _Writer:
-    def __init__(self, random: Random) -> None:
-        self.random = random
-        self.names = 0
-
-    def one_of(self, *options: str) -> str:
-        return self.random.choice(options)
-
-    def name(self) -> str:
-        self.names += 1
-        return f"v{self.names}"
-
+class _Writer(ProgramWriter):
     def program(self, starts: int) -> str:
         out = ["module T;"]
         for cls, other in (("X", "Y"), ("Y", "X")):
@@ -122,30 +111,17 @@ def started(seed: int) -> Iterator[Compiled]:
 
 
 def differing_reductions(compiled: Compiled) -> list[str] | None:
-    """The reductions that do not show the same final states as trying everything; None if that is too much."""
+    """The reductions that lose or invent a final state; None if there is too much to try."""
     truth = final_states(compiled, "none", MOST_STATES)
     if truth is None:
         return None
     return [r for r in SOUND_REDUCTIONS[1:] if final_states(compiled, r) != truth]
 
 
-def main(wanted: int, first: int) -> int:
-    """Try programs until `wanted` of them were small enough to be judged; the number that differ."""
-    judged = wrong = 0
-    seed = first
-    while judged < wanted:
-        for number, compiled in enumerate(started(seed)):
-            found = differing_reductions(compiled)
-            judged += found is not None
-            if found:
-                wrong += 1
-                print(f"seed {seed}, main block {number}: {', '.join(found)} lose or invent a final state", flush=True)
-        seed += 1
-        if (seed - first) % 20 == 0:
-            print(f"{judged} programs judged, {wrong} differ; seeds {first} to {seed - 1}", flush=True)
-    print(f"{judged} programs judged, {wrong} differ; seeds {first} to {seed - 1}")
-    return wrong
+def judge(seed: int) -> Iterator[tuple[str, list[str] | None]]:
+    for number, compiled in enumerate(started(seed)):
+        yield f"seed {seed}, main block {number}", differing_reductions(compiled)
 
 
 if __name__ == "__main__":
-    sys.exit(1 if main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0) else 0)
+    command(judge)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.abs.random_programs import ProgramWriter, command
 from treadle.abs.explore.cases import ActorCase
 from treadle.abs.machine.criteria import SOUND_REDUCTIONS, Bounds, OrderSelection, ReductionName
 from treadle.actors import replay
@@ -25,14 +26,7 @@ MOST_STATES = 400
 _LEVELS = 3
 
 
-class _Writer:
-    def __init__(self, random: Random) -> None:
-        self.random = random
-        self.names = 0
-
-    def one_of(self, *options: str) -> str:
-        return self.random.choice(options)
-
+class _Writer(ProgramWriter):
     def program(self) -> str:
         out = ["module T;"]
         for cls in ("X", "Y"):
@@ -46,8 +40,7 @@ class _Writer:
         return "\n".join(out)
 
     def _statement(self, level: int) -> str:
-        self.names += 1
-        v, n = f"v{self.names}", self.random.randint(0, 2)
+        v, n = self.name(), self.random.randint(0, 2)
         target = self.one_of("this", "this.x", "this.y")
         kept = self.one_of("this.l", "k")
         later = f"m{level + 1}"
@@ -158,20 +151,10 @@ def _fields(case: ActorCase) -> dict[str, Any]:
     return {name: obj.fields for name, obj in case.final.items()}
 
 
-def main(wanted: int, first: int) -> int:
-    judged = wrong = 0
-    seed = first
+def judge(seed: int) -> Iterator[tuple[str, list[str] | None]]:
     with tempfile.TemporaryDirectory() as folder:
-        while judged < wanted:
-            found = lost(Path(folder), seed)
-            judged += found is not None
-            if found:
-                wrong += 1
-                print(f"seed {seed}: {found[0]}", flush=True)
-            seed += 1
-    print(f"{judged} programs judged, {wrong} differ; seeds {first} to {seed - 1}")
-    return wrong
+        yield f"seed {seed}", lost(Path(folder), seed)
 
 
 if __name__ == "__main__":
-    sys.exit(1 if main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0) else 0)
+    command(judge)
