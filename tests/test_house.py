@@ -136,6 +136,8 @@ ROOMS_TESTED = {
     "observe": "observe",
     "symbolic": "symbolic",
     "units": "*unit*",
+    "messages": "messages",
+    "abs": "abs",
 }
 
 

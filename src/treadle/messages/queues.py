@@ -40,7 +40,7 @@ def mailbox(queue: Q, owner: Any) -> Q:
     strand = here()
     if not isinstance(strand, MessageStrand):
         return queue
-    if getattr(queue, "qsize", lambda: 1)():
+    if getattr(queue, "qsize", lambda: 0)():
         raise UsageError(f"the mailbox of {_name(owner)} must be named before anything is put into it")
     run = strand.execution
     instance = None if isinstance(owner, str) else owner
