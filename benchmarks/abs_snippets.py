@@ -71,7 +71,7 @@ def outcome(text: str, ends_well: bool, folder: Path) -> str:
     return "agrees" if all(one == ends_well for one in well) else f"disagrees: {made.tests} tests, {well[:5]}"
 
 
-def main(checkout: Path) -> None:
+def tell(checkout: Path) -> None:
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for place, ends_well, text in snippets(checkout):
@@ -83,4 +83,4 @@ def main(checkout: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    tell(Path(sys.argv[1]))

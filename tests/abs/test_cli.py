@@ -302,3 +302,32 @@ def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path:
     assert (code, "there is no module 'Nowhere'; the .abs files beside the model are searched" in err) == (2, True)
     code, _, err = call(capsys, "explore", f"{tmp_path / 'm.abs'}:C.m")
     assert (code, "a method is for: treadle actor" in err) == (2, True)
+
+
+TWO_ASSERTIONS = """module M;
+class C { Int x = 0;
+  Unit a() { assert x == 0; x = 1; }
+  Unit b() { assert x == 1; x = 0; }
+}
+{ C c = new C(); c!a(); c!b(); c!a(); }
+"""
+
+
+def test_each_failed_assertion_is_a_finding_with_its_place(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """`a a b` fails in the second a, `b a a` in b as well: the same exception, and two things to mend."""
+    model = tmp_path / "two.abs"
+    model.write_text(TWO_ASSERTIONS)
+    messages = [finding["message"] for finding in told(capsys, "explore", str(model))["findings"]]
+    assert sorted("C.b, line 4" in message for message in messages) == [False, True]
+    assert all("C.a, line 3" in message for message in messages)
+    code, out, _ = call(capsys, "run", str(model), "--order", "main.main r1.b r1.a r1.a#2")
+    assert code == 1
+    assert "failed: AssertionFailException in C.b, line 4" in out
+
+
+def test_a_main_block_that_never_ends_is_told_as_that(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model = tmp_path / "endless.abs"
+    model.write_text("module M; { while (True) { skip; } }")
+    code, out, _ = call(capsys, "actor", str(model))
+    assert code == 3
+    assert "a loop of the model does not come to its end" in out

@@ -49,6 +49,7 @@ def command(
             "order": run.order,
             "final": run.final,
             "failures": run.failures,
+            "failed_at": run.failed_at,
             "waiting": run.waiting,
         }
         print(json.dumps(told))
@@ -61,6 +62,6 @@ def command(
         print(f"{run.outcome} after {len(run.order)} task{'s' * (len(run.order) != 1)}")
         for waiting in run.waiting:
             print(f"  waits: {waiting}")
-        for failure in run.failures:
-            print(f"  failed: {failure}")
+        for failure, place in zip(run.failures, run.failed_at, strict=True):
+            print(f"  failed: {failure} in {place}")
     return EXIT_FAILED if run.deadlocked or run.failures else EXIT_PASSED

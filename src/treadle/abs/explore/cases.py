@@ -54,6 +54,7 @@ class ActorCase(JsonForm):
     queue: list[dict[str, Any]] = field(default_factory=list, metadata=in_json_as("queue", if_any=True))
     result: Any = None
     failures: list[str] = field(default_factory=list, metadata=in_json_as("failures", if_any=True))
+    failed_at: list[str] = field(default_factory=list, metadata=in_json_as("failed_at", if_any=True))
     waiting: list[str] = field(default_factory=list, metadata=in_json_as("waiting", if_any=True))
     verified: bool = field(default=False, metadata=NOT_IN_JSON)  # run again on known data, and did what it says
     replay: str = field(default="", metadata=in_json_as("replay", if_any=True))
@@ -99,7 +100,9 @@ class CaseWriter:
         entry = state.futures.get(self._machine.interned.future(root.entry.key))
         if entry is not None and not isinstance(entry, FailedFuture) and entry != self._machine.image.constant("Unit"):
             case.result = encoded(telling(entry), names)
-        case.failures = [show(telling(exception), names) for exception in state.failures()]
+        failed = state.failures()
+        case.failures = [show(telling(one.exception), names) for one in failed]
+        case.failed_at = [one.place for one in failed]
         case.waiting = [f"{names[t.this]}.{t.code.name} at line {t.code.lines[t.pc]}" for t in leaf.waiting]
         for ref in stand_ins.values():
             if ref not in state.fields:

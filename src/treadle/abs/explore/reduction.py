@@ -308,7 +308,7 @@ class Reduction:
             return True
         left, right = one.resolved(left), two.resolved(right)
         if isinstance(left, FailedFuture) or isinstance(right, FailedFuture):
-            if type(left) is not type(right):
+            if type(left) is not type(right) or left.place != right.place:
                 return False
             left, right = left.exception, right.exception
         if type(left) is tuple and type(right) is tuple:

@@ -65,6 +65,7 @@ class Replayed:
     outcome: str
     result: Any = None
     failures: list[str] = field(default_factory=list)
+    failed_at: list[str] = field(default_factory=list)
     stuck: list[StuckTask] = field(default_factory=list)
     output: str = ""
     order: list[str] = field(default_factory=list)
@@ -175,7 +176,8 @@ class Replay:
             },
             "unfinished" if left_over else outcome,
             encoded(result, names),
-            [show(exception, names) for exception in failures],
+            [show(one.exception, names) for one in failures],
+            [one.place for one in failures],
             [StuckTask(names[t.this], t.code.name, t.code.lines[t.pc]) for t in waiting],
             "".join(state.output),
             self.order,

@@ -258,7 +258,7 @@ class MacroStep:
                 value = thrown.value
                 handler = code.handlers.get(at)
                 if handler is None:
-                    self.result = FailedFuture(value)
+                    self.result = FailedFuture(value, code.place(at))
                     return ENDED
                 pc, slot = handler
                 env[slot] = value

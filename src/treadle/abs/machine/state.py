@@ -138,9 +138,9 @@ class State:
         new.clock = self.clock
         return new
 
-    def failures(self) -> list[Value]:
+    def failures(self) -> list[FailedFuture]:
         """The exceptions that ended a task and reached nobody."""
-        return [v.exception for f, v in self.futures.items() if type(v) is FailedFuture and f not in self.observed]
+        return [v for f, v in self.futures.items() if type(v) is FailedFuture and f not in self.observed]
 
     def resolved(self, value: Value) -> Value:
         """The value with every decided unknown replaced."""

@@ -64,15 +64,16 @@ class Unknown:
 
 
 class FailedFuture:
-    """What a future holds when its task ended with an exception."""
+    """What a future holds when its task ended with an exception: that, and where it left the task."""
 
-    __slots__ = ("exception",)
+    __slots__ = ("exception", "place")
 
-    def __init__(self, exception: Value) -> None:
+    def __init__(self, exception: Value, place: str) -> None:
         self.exception = exception
+        self.place = place
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, FailedFuture) and self.exception == other.exception
+        return isinstance(other, FailedFuture) and (self.exception, self.place) == (other.exception, other.place)
 
     def __hash__(self) -> int:
         return hash(("failure", self.exception))

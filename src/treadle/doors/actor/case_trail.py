@@ -14,6 +14,7 @@ Inputs are stored and not solved again: a case is replayed as it was written, al
 from __future__ import annotations
 
 from treadle.abs.explore.cases import ActorCase
+from treadle.abs.explore.replaying import Replayed
 from treadle.core.choice import Choice, OptionDrawn, TaskChosen
 from treadle.core.trail import Trail
 
@@ -32,12 +33,14 @@ def trail_of_case(target: str, case: ActorCase) -> Trail:
         choices += [OptionDrawn(f"waiting {number} argument {n}", v) for n, v in item["arguments"].items()]
     choices += [TaskChosen.parse(step) for step in case.order]
     fails = case.outcome in ("failed", "deadlock")
-    kind, message = went_wrong(case.failures, case.waiting) if fails else ("", "")
+    kind, message = went_wrong(case) if fails else ("", "")
     return Trail(target, tuple(choices), door="actor", kind=kind, message=message)
 
 
-def went_wrong(failures: list[str], waiting: list[str]) -> tuple[str, str]:
-    if failures:
-        kind = "assertion" if any("AssertionFail" in failure for failure in failures) else "exception"
-        return kind, f"a task ends with {', '.join(dict.fromkeys(failures))}"
-    return "deadlock", f"nobody can go on: {'; '.join(waiting)}"
+def went_wrong(run: ActorCase | Replayed) -> tuple[str, str]:
+    """The kind of a failing run, and a sentence that says where."""
+    if run.failures:
+        kind = "assertion" if any("AssertionFail" in failure for failure in run.failures) else "exception"
+        ends = [f"{what} in {where}" for what, where in zip(run.failures, run.failed_at, strict=True)]
+        return kind, f"a task ends with {'; another with '.join(dict.fromkeys(ends))}"
+    return "deadlock", f"nobody can go on: {'; '.join(run.waiting)}"

@@ -155,7 +155,7 @@ def _add_finding(findings: list[Finding], new: Finding) -> None:
 
 def _finding(path: str, case: ActorCase, model: AbsModel) -> Finding:
     """What went wrong in one run, with the trail that shows it again: its tasks in their order."""
-    kind, message = went_wrong(case.failures, case.waiting)
+    kind, message = went_wrong(case)
     order = " ".join(case.order)
     tasks = tuple(TaskChosen.parse(label) for label in case.order)
     trail = Trail(path, tasks, door="actor", kind=kind, message=message)

@@ -106,7 +106,7 @@ class PartServer:
                 for leaf in explorer.leaves(root.state, task.part):
                     self._covered.add(leaf.state)
                     failed = leaf.state.failures()
-                    answer.assertions += any(error[0].name == "AssertionFailException" for error in failed)
+                    answer.assertions += any(one.exception[0].name == "AssertionFailException" for one in failed)
                     if task.keep is None or told < task.keep:
                         case = self._writer.case(root, leaf)
                         verified = self._verified(root, case)

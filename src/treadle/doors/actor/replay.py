@@ -33,7 +33,7 @@ def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
         raise UsageError(f"the trail no longer fits {path}, which has changed since: {error}") from None
     finding = None
     if run.deadlocked or run.failures:
-        kind, message = went_wrong(run.failures, run.waiting)
+        kind, message = went_wrong(run)
         told = f"order of tasks: {' '.join(map(str, order))}"
         finding = Finding(kind, message, replay=str(trail), trail=trail, explanation=told)
     return result_of(trail, finding, start, f"one order of tasks, which does not fail: {run.outcome}")

@@ -69,7 +69,10 @@ def summary(made: GeneratedCases) -> list[str]:
     if made.stopped:
         lines.append(f"the exploration did not finish: {made.stopped}")
     elif not made.tests:
-        lines.append("nothing was covered: every branch was cut; raise -k, --tasks or --actors")
+        endless = made.cuts.loop and made.bounds.loop is None
+        why = "a loop of the model does not come to its end: give it one, or cut it with -k"
+        cut = "every branch was cut; raise -k, --tasks or --actors"
+        lines.append(f"nothing was covered: {why if endless else cut}")
     return lines
 
 
@@ -112,7 +115,7 @@ def told_afterwards(case: ActorCase) -> str:
     lines = [_object(name, obj) for name, obj in case.final.items()]
     if case.result is not None:
         lines.append(f"returns {_text(case.result)}")
-    lines += [f"fails: {failure}" for failure in case.failures]
+    lines += [f"fails: {what} in {where}" for what, where in zip(case.failures, case.failed_at, strict=True)]
     if case.outcome in ("deadlock", "waiting"):
         lines.append(f"{'DEADLOCK' if case.outcome == 'deadlock' else 'waits for ever'}: {'; '.join(case.waiting)}")
     return "\n".join(lines)
