@@ -37,3 +37,38 @@ def test_every_finding_replays_elsewhere(tmp_path_factory: pytest.TempPathFactor
     assert {"FAILED"} <= {str(one["verdict"]) for one in told} <= replayed_programs.VERDICTS
     lines = "\n".join(map(json.dumps, told))
     assert _run(["replay", str(path)], folder / "elsewhere", hash_seed=11, given=lines) == []
+
+
+_PLAIN_SCRIPT = """
+import contextvars
+import treadle
+
+
+def program():
+    var = contextvars.ContextVar("var", default=0)
+    context = contextvars.copy_context()
+    seen = []
+
+    def write():
+        for number in (1, 2):
+            context.run(var.set, number)
+
+    def read():
+        for _ in range(2):
+            seen.append(context.get(var, 0))
+
+    treadle.parallel(write, read)
+    assert seen != [1, 2]
+
+
+if __name__ == "__main__":
+    print(treadle.check(program).findings[0].replay)
+"""
+
+
+def test_what_a_plain_script_finds_replays_where_pytest_has_made_a_decimal_context(tmp_path: Path) -> None:
+    (tmp_path / "plain_script.py").write_text(_PLAIN_SCRIPT)
+    found = subprocess.run([sys.executable, "plain_script.py"], cwd=tmp_path, capture_output=True, text=True)
+    words = [sys.executable, "-m", "treadle", "replay", found.stdout.strip()]
+    replayed = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert replayed.returncode == 1, replayed.stdout + replayed.stderr

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import _thread
 import contextvars
+import decimal
 import ctypes
 import os
 import sys
@@ -192,6 +193,14 @@ def wanted() -> str:
             "pre-releases of free-threaded Python 3.13 crash when they are asked what an object refers to; use 3.13.0"
         )
     return asked or ("threads" if free_threaded else "greenlets")
+
+
+def main_context() -> contextvars.Context:
+    """What the main strand starts in: the caller's context, and always with a decimal context in it, which some processes
+    have made before (those that run pytest) and some have not. Contexts are named by what is in them."""
+    context = contextvars.copy_context()
+    context.run(decimal.getcontext)
+    return context
 
 
 def _in_context(carrier: Any, run: Callable[[], Any]) -> Any:

@@ -7,7 +7,6 @@ speed, and decide most of the rate of a search.
 
 from __future__ import annotations
 
-import contextvars
 import functools
 import sys
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from treadle.core.operation import FAILED, MULTI, READ, TIMEOUT, WRITE, YIELD, O
 from treadle.core.result import Finding, Step, Waiting
 from treadle.core.transition import Constants, JoinedStep
 from treadle.search.strategy import Strategy
-from treadle.threads.carriers import getcurrent, greenlet, os_thread
+from treadle.threads.carriers import getcurrent, greenlet, main_context, os_thread
 from treadle.threads.detail import describe, place_of, short, stack_of, waiting
 from treadle.threads.diverged import Diverged
 from treadle.threads.greenlets import Pool, Worker
@@ -329,7 +328,7 @@ class Execution:
         worker.strand = strand
         strand.worker = worker
         strand.greenlet = worker.greenlet
-        worker.greenlet.gr_context = None if name != "main" else contextvars.copy_context()
+        worker.greenlet.gr_context = None if name != "main" else main_context()
         self.strands.append(strand)
         self.live.append(strand)
         self.by_index[index] = strand
