@@ -96,6 +96,8 @@ class Evidence(JsonForm):
     one_step: list[str]  # calls that were taken as one step each on shared objects
     # sleeps and time limits that a pass lets end only when nothing else can run: "test_pool.py:9"
     deadlines: list[str] = field(default_factory=list)
+    # where hashes decided an order, and others were not tried: "test_pool.py:9"
+    orders: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -173,6 +173,7 @@ def _evidence(evidence: Evidence) -> Iterator[tuple[int, str]]:
         "run in both orders": evidence.races,
         "taken as one step on shared objects": evidence.one_step,
         "slept or waited with a time limit that ended only when nothing else could run": evidence.deadlines,
+        "used an order that hashes decide": evidence.orders,
     }
     for title, names in lists.items():
         yield 4, f"{title}:{'' if names else ' nothing'}"

@@ -113,5 +113,6 @@ def _evidence(result: Result) -> dict[str, list[str]]:
         "Run in both orders": [] if evidence is None else evidence.races,
         "Taken as one step": list(result.atomic_modules) if evidence is None else evidence.one_step,
         "Deadlines that struck only when nothing else could run": [] if evidence is None else evidence.deadlines,
+        "Orders that hashes decided": [] if evidence is None else evidence.orders,
         "Warnings": [f"{warning.kind}: {warning.message}" for warning in result.warnings],
     }

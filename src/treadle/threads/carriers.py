@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import _thread
 import contextvars
-import decimal
 import ctypes
+import decimal
 import os
 import sys
 import sysconfig
@@ -196,8 +196,8 @@ def wanted() -> str:
 
 
 def main_context() -> contextvars.Context:
-    """What the main strand starts in: the caller's context, and always with a decimal context in it, which some processes
-    have made before (those that run pytest) and some have not. Contexts are named by what is in them."""
+    """What the main strand starts in: the caller's context, and always with a decimal context in it, which some
+    processes have made before (those that run pytest) and some have not. Contexts are named by what is in them."""
     context = contextvars.copy_context()
     context.run(decimal.getcontext)
     return context

@@ -138,11 +138,15 @@ def stack_of(frame: FrameType | None) -> tuple[tuple[str, int, str], ...]:
 
 def place_of(frame: FrameType | None) -> tuple[str, int]:
     """File and line of the innermost frame of the program under test."""
-    while frame is not None:
-        if not is_own(frame.f_code.co_filename):
-            return frame.f_code.co_filename, frame.f_lineno
+    frame = program_frame(frame)
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
+
+
+def program_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the program under test."""
+    while frame is not None and is_own(frame.f_code.co_filename):
         frame = frame.f_back
-    return "", 0
+    return frame
 
 
 def hide_own_frames(error: BaseException) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from treadle.core.operation import location, verb
 from treadle.core.result import Evidence, Finding, Result, Verdict
-from treadle.doors.explore.told import listed, race_told
+from treadle.doors.explore.told import listed, place_told, race_told
 from treadle.threads.spin import SAME_READS
 from treadle.threads.without_gil import half_seen
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # How the reason begins for which a search ended whose workers have gone.
 GONE = "gone: "
+_ORDERS = "orders of sets"
 RESUMABLE = ("seconds", "executions", "interrupted", "workers")
 
 
@@ -32,7 +33,7 @@ def verdict_of(campaign: ScheduleSearch, reason: str) -> Verdict:
     if reason == "end" and whole and not _surprise(campaign) and not campaign.unseen:
         if campaign.executions == 1 and not campaign.search.conflicts and not campaign.loom.assumed:
             return Verdict.NOTHING_TO_EXPLORE
-        bounded = campaign.search.bounded or campaign.looping or campaign.loom.bounds or campaign.loom.assumed
+        bounded = campaign.search.bounded or _bounds(campaign)
         return Verdict.PASSED_WITHIN_BOUNDS if bounded else Verdict.PASSED_EXHAUSTIVE
     return Verdict.CUT
 
@@ -84,7 +85,12 @@ def _evidence(campaign: ScheduleSearch) -> Evidence:
     shared = sorted(str(name) for name in campaign.loom.shared or ())
     races = sorted({race_told(first, second) for first, second in campaign.search.reversed})
     return Evidence(
-        campaign.executions, campaign.checked, shared, races, sorted(campaign.loom.assumed | campaign.loom.atomic)
+        campaign.executions,
+        campaign.checked,
+        shared,
+        races,
+        sorted(campaign.loom.assumed | campaign.loom.atomic),
+        orders=sorted(place_told(*place) for place in campaign.loom.orders),
     )
 
 
@@ -95,6 +101,8 @@ def _bounds(campaign: ScheduleSearch) -> dict[str, int]:
         bounds["reads of a waiting loop"] = SAME_READS
     if campaign.loom.assumed:
         bounds["calls taken as one step"] = len(campaign.loom.assumed)
+    if campaign.loom.orders:
+        bounds[_ORDERS] = 1
     return bounds
 
 
@@ -108,7 +116,9 @@ def sentence(campaign: ScheduleSearch, verdict: Verdict, reason: str) -> str:
         bounds = ", ".join(f"{name} {value}" for name, value in _bounds(campaign).items())
         calls = listed(campaign.loom.assumed)
         assumed = f"; taken as one step on shared objects: {calls}" if calls else ""
-        return f"every schedule within the bounds ({bounds}) was run: {count}{assumed}"
+        places = listed({place_told(*place) for place in campaign.loom.orders})
+        orders = f"; hashes decide an order at {places}, and other orders are not tried" if places else ""
+        return f"every schedule within the bounds ({bounds}) was run: {count}{assumed}{orders}"
     if verdict is Verdict.NOTHING_TO_EXPLORE:
         if len(campaign.loom.indexes) == 1 and getattr(campaign.loom, "looped", False):
             return (

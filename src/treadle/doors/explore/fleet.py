@@ -41,7 +41,7 @@ _NO_END = 1 << 60
 
 
 _OF_SEARCH = ("executions", "spent", "longest", "usual", "over_limit", "impossible", "measured", "looping")
-_OF_LOOM = ("most_steps", "atomic", "assumed", "deadlines", "incomplete", "in_steps")
+_OF_LOOM = ("most_steps", "atomic", "assumed", "deadlines", "orders", "incomplete", "in_steps")
 
 
 class StoppedSearch:
@@ -275,6 +275,7 @@ class WorkerFleet:
         loom.assumed |= answer.assumed
         loom.in_steps |= answer.in_steps
         loom.deadlines |= answer.deadlines
+        loom.orders |= answer.orders
         loom.incomplete = loom.incomplete or answer.incomplete
         if answer.unsupported:
             raise Unsupported(answer.unsupported)

@@ -7,7 +7,6 @@ the stronger claim and is shown instead, and that it cannot happen there is said
 
 from __future__ import annotations
 
-import os
 import sysconfig
 import time
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from treadle.core.verdict import worst
 from treadle.doors.explore.campaign import Progress, ScheduleSearch
 from treadle.doors.explore.fleet import WorkerFleet
 from treadle.doors.explore.interruptions import interruptions
+from treadle.doors.explore.told import place_told
 from treadle.search.auto import Auto
 from treadle.search.cluster import ALONE, Workforce, pool_of
 from treadle.search.replay import FollowSteps
@@ -376,12 +376,12 @@ def _impossible_switch(loom: Loom, finding: Finding, versions: int) -> str:
 
 def _place(file: str, line: int) -> str:
     """Where a strand waited; the wait of a Timer is nobody's line."""
-    return f"{os.path.basename(file)}:{line}" if file else "a Timer"
+    return place_told(file, line) if file else "a Timer"
 
 
 def _between(before: Step, behind: Step) -> str:
     first, second = before.operation.removesuffix("s"), behind.operation.removesuffix("s")
-    place = f"{os.path.basename(before.file)}:{before.line}"
+    place = place_told(before.file, before.line)
     if (before.file, before.line) == (behind.file, behind.line):
         return f"{place}'s {first} and {second}"
-    return f"{place}'s {first} and {os.path.basename(behind.file)}:{behind.line}'s {second}"
+    return f"{place}'s {first} and {place_told(behind.file, behind.line)}'s {second}"

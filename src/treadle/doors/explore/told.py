@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from treadle.core.dependency import dependent
 from treadle.core.operation import Operation, location, parts, verb
 from treadle.core.result import Finding, Step
@@ -77,6 +79,11 @@ def race_told(first: Operation, second: Operation) -> str:
     pairs = ((one, other) for one in parts(first) for other in parts(second) if dependent(one, other))
     one, other = next(pairs, (first, second))
     return f"{location(one)}: {verb(one)}, then {verb(other)}"
+
+
+def place_told(file: str, line: int) -> str:
+    """A line, as a sentence names it."""
+    return f"{os.path.basename(file)}:{line}"
 
 
 def listed(names: set[str]) -> str:

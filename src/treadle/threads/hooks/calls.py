@@ -19,6 +19,7 @@ from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads import files, known, shapes, without_gil
 from treadle.threads.adopt import REPLACED, adopt
 from treadle.threads.containers import container_base, method_access, simple_key
+from treadle.threads.hash_order import note_call, note_order
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.keys import KEYED, hashed, keyed
 from treadle.threads.hooks.points import during, found, include, name_part, perform, touch
@@ -237,6 +238,10 @@ def container_call(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle
         return via(*args, **kwargs)
     base = container_base(type(obj))
     assert base is not None
+    if method in _IN_ORDER:
+        note_order(strand, obj)
+    elif base is not set and args and method in _TAKES_CONTENT and (method != "__setitem__" or type(args[0]) is slice):
+        note_order(strand, args[-1])
     access = method_access(obj, base, method, args)
     if access is None:
         return via(*args, **kwargs)
@@ -309,6 +314,8 @@ _TAKES_CONTENT: Final = frozenset(
     | {"__add__", "__iadd__", "__or__", "__ior__", "__and__", "__sub__", "__xor__", "__init__", "join", "fromkeys"}
     | {"__ixor__", "__iand__", "__isub__", "__ror__", "__rand__", "__rsub__", "__rxor__", "subtract", "__setitem__"}
 )
+# What these give of a set depends on the order of its items.
+_IN_ORDER: Final = frozenset({"pop", "__iter__", "__repr__", "__str__", "__format__"})
 # These look into what is in the container.
 _COMPARE_ITEMS: Final = frozenset(
     {"index", "count", "remove", "sort", "__contains__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
@@ -458,6 +465,7 @@ def _foreign_call(
 ) -> Any:
     """Perform a call into code that is not rewritten; note it when it worked on shared objects, perhaps in steps."""
     execution = strand.execution
+    note_call(strand, called, args, kwargs)
     if module == _COPYREG:  # from now on, copying looks at what is registered there
         execution.rebind(_COPYREG)
     if type(called) in _FUNCTIONS and called in known.SETTERS:

@@ -19,6 +19,7 @@ from typing import Any, Final
 from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads import containers, known, without_gil
 from treadle.threads.containers import container_base
+from treadle.threads.hash_order import note_order
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.attributes import rebind_global
 from treadle.threads.hooks.calls import is_controlled, rebind_keys
@@ -120,6 +121,7 @@ def set_item(value: Any, obj: Any, key: Any) -> None:
         taken: list[Operation] = []
         reach.take(strand, taken, value, known.LOOKS)
         without_gil.note_slice(strand, operations, taken, value)
+        note_order(strand, value)
         operations += taken
     perform(strand, operations)
     if base is dict and operations and containers.store_access(obj, key) != (mode, place):

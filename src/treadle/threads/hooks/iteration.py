@@ -12,6 +12,7 @@ from typing import Any
 
 from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads.containers import container_base
+from treadle.threads.hash_order import note_order
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.items import overridden
 from treadle.threads.hooks.points import during, found, holding, include, perform, touch
@@ -58,6 +59,7 @@ def show(value: Any) -> Any:
     strand = STATE.strand
     if strand is None or STATE.coasting or type(value) in INERT:
         return value
+    note_order(strand, value)
     operations: list[Operation] = []
     reach.content(strand, operations, value, READ)
     perform(strand, operations)
@@ -95,6 +97,7 @@ def _taken(value: Any, in_steps: bool) -> Any:
     strand = STATE.strand
     if strand is None or STATE.coasting or type(value) in INERT or type(value) is tuple:
         return value
+    note_order(strand, value)
     operations: list[Operation] = []
     reach.take(strand, operations, value, LOOKS)
     if in_steps:
@@ -122,6 +125,7 @@ def iterate(iterable: Any) -> Any:
     kind = type(iterable)
     if kind in INERT or kind is tuple or (STATE.coasting and kind is not contextvars.Context):
         return iterable
+    note_order(strand, iterable)
     category = kind_of(kind)
     if category == CONTAINER:
         if not overridden(kind, container_base(kind) or object, "__iter__"):

@@ -13,6 +13,7 @@ from typing import Any, Final
 from treadle.core.operation import READ, Operation
 from treadle.threads import known, without_gil
 from treadle.threads.containers import container_base
+from treadle.threads.hash_order import note_order
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.calls import atomic_method, container_call
 from treadle.threads.hooks.points import during
@@ -36,6 +37,8 @@ def _hook(name: str, deep: bool, called: str = "") -> Callable[[Any, Any], Any]:
         strand = STATE.strand
         if strand is None or STATE.coasting:
             return apply(left, right)
+        if type(left) in (str, bytes):
+            note_order(strand, right)  # it becomes part of a text
         operations: list[Operation] = []
         _look(strand, operations, left, deep, f"__{name.rstrip('_')}__")
         _look(strand, operations, right, deep or type(left) in (str, bytes), f"__{name.rstrip('_')}__")
