@@ -2,9 +2,11 @@
 
 CPython hashes a key before it looks at the container, compares it with what it finds, begins again when the container
 was changed meanwhile, and has its effect only behind the last comparison. So here the key is hashed before the point of
-the operation; at the point, comparisons that the container would ask for are made beforehand, each step of them reading
-the container, with the same point again behind them; and the native call, which asks once more, is given the answers
-(`asked`, which such methods begin with). Each method runs as often as it does without Treadle.
+the operation; at the point, comparisons that the container would ask for are made beforehand, with the same point again
+behind each that others can interrupt; and the native call, which asks once more, is given the answers (`asked`, which
+such methods begin with). Each method runs as often as it does without Treadle. A comparison that touches nothing shared
+needs no point behind it: what others change meanwhile makes the container begin again, so the call does what it would
+do if it had begun after them.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
-from treadle.core.operation import READ, Operation
+from treadle.core.operation import Operation
 from treadle.threads.hooks.points import holding, perform
 from treadle.threads.names import INERT
 from treadle.threads.strands import STATE, Strand
@@ -91,18 +93,18 @@ def keyed(
     key, answers, called = treadle_key, treadle_answers, treadle_called
     if answers is None:
         return holding(strand, operations, called, *args, **kwargs)
-    reads = [(READ, name, place) for _, name, place in operations]
+    execution = strand.execution
     question = _question(strand, container, key, answers) if operations else ()
     while question:
         one, other = question
         equal = type(one).__eq__
         if not _can_be_answered(equal):
             break  # something around it: it runs inside the native call
-        answers[id(one), id(other)] = one, other, holding(strand, reads, equal, one, other)
-        question = _question(strand, container, key, answers)
-        if not question:
+        step = execution.step
+        answers[id(one), id(other)] = one, other, equal(one, other)
+        if execution.step != step or execution.constants is not None:  # others came between, or a GIL may be given away
             perform(strand, operations)
-            question = _question(strand, container, key, answers)
+        question = _question(strand, container, key, answers)
     before, strand.answers = strand.answers, answers
     try:
         return holding(strand, operations, called, *args, **kwargs)
