@@ -53,6 +53,42 @@ def test_one_schedule_only_is_exit_3_and_an_alarm(cli: Cli) -> None:
     assert "next:" in answer.out
 
 
+def test_json_of_a_file_tells_each_test_on_stderr_when_it_ends(cli: Cli) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "treadle", "explore", "test_bank.py", "--json"],
+        capture_output=True,
+        text=True,
+    )
+    tests = json.loads(run.stdout)["tests"]
+    assert len(tests) > 1
+    assert run.stderr.splitlines() == [f"{test['verdict']}  {test['target']}" for test in tests]
+
+
+_KILLED = """
+import treadle
+from test_bank import test_lost as found
+
+
+@treadle.explore()
+def test_first():
+    found()
+
+
+@treadle.explore()
+def test_second():
+    import os
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_what_was_found_is_saved_before_the_next_test_begins(cli: Cli) -> None:
+    Path("test_two.py").write_text(_KILLED)
+    run = subprocess.run([sys.executable, "-m", "treadle", "explore", "test_two.py"])
+    assert run.returncode == -9
+    assert len(list(Path(".treadle").glob("**/test_first-*.json"))) == 1
+
+
 def test_json_is_one_object_with_the_promised_keys(cli: Cli) -> None:
     answer = cli("explore", "test_bank.py::test_lost", "--json")
     assert answer.code == 1

@@ -99,8 +99,12 @@ def command(
         raise UsageError(f"explore runs the main block of a model; a method is for: treadle actor {target}")
     for name in options.keys() & _MODELS_ONLY.keys():
         raise UsageError(f"--{name.replace('_', '-')} is for ABS models; {_MODELS_ONLY[name]}")
-    campaign = Campaign(options=options, copies=copies)
+    campaign = Campaign(options=options, copies=copies, saves=True)
     with terminal_line() as stderr:
+        if as_json and "::" not in target:  # the object comes when the last test has ended
+            campaign.ended = lambda result: print(
+                harmless(f"{result.verdict.value}  {result.target}"), file=stderr, flush=True
+            )
         campaign.progress = lambda test: Progress(test.rpartition("::")[2], stderr)
         outcome = collect.run(collect.Target(target), campaign)
     return report(

@@ -47,11 +47,12 @@ class Campaign:
     paged: bool = False  # is there to be a page about every test?
     copies: int = 0  # run so many copies of each test at once; 0: explore it as it is
     pairs: bool = False  # run each test beside another one that shares a fixture, instead of a copy
-    saves: bool = False  # keep failing executions as files; a command does that itself
+    saves: bool = False  # keep failing executions as files, as soon as a test has ended
     search: Callable[..., Any] | None = None  # what another door does with each test instead of exploring it
     example: str = ""  # of a test of Hypothesis's: the only one that `search` runs
     settings: dict[str, Any] = field(default_factory=dict)  # of the project
     results: list[Result] = field(default_factory=list)
+    ended: Callable[[Result], None] = field(default=lambda _: None)  # is told of each as soon as it is there
     errors: list[tuple[str, BaseException]] = field(default_factory=list)
     progress: Callable[[str], AbstractContextManager[ProgressLine | None]] = field(default=lambda _: nullcontext())
 

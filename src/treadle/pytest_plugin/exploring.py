@@ -198,6 +198,7 @@ def _raise_outcome(result: Result, campaign: Campaign, saved: list[str]) -> None
         if isinstance(finding.exception, (pytest.skip.Exception, pytest.xfail.Exception)):
             raise finding.exception
     campaign.results.append(result)
+    campaign.ended(result)
     if result.verdict is Verdict.NOTHING_TO_EXPLORE and not campaign.copies:  # copies that share nothing are in order
         raise NothingToExplore(sentence(result) + "\n" + advice(result))
     if result.failed and result.findings:
