@@ -103,6 +103,7 @@ class Execution:
         "failure",
         "gil",
         "guards",
+        "hash_orders",
         "held",
         "home",
         "in_steps",
@@ -118,7 +119,6 @@ class Execution:
         "looping",
         "modules",
         "names",
-        "orders",
         "performed",
         "picker",
         "plan",
@@ -215,7 +215,7 @@ class Execution:
         self.atomic: set[str] = set()
         self.deadlines: set[tuple[str, int]] = set()  # where strands slept or waited with a time limit beside others
         self.assumed: set[str] = set()  # what was taken as one step on shared objects without being known to be one
-        self.orders: set[tuple[str, int]] = set()  # where an order was used that hashes decide
+        self.hash_orders: set[tuple[str, int]] = set()  # where an order was used that hashes decide
         self.in_steps: set[tuple[Operation, str, int]] = set()  # calls that are several steps without a GIL
         self.unfinished: list[tuple[Strand, Operation]] = []  # strands left at the end, and what they were about to do
         self.untaken: list[tuple[Strand, Operation]] = []  # strands that others have excluded: options not taken

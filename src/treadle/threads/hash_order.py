@@ -43,7 +43,7 @@ def note_call(strand: Strand, called: Any, args: tuple[Any, ...], kwargs: dict[s
 def _note(strand: Strand) -> None:
     frame = program_frame(sys._getframe())
     if frame is not None and frame.f_code.co_name != "__hash__":  # whose result only decides orders
-        strand.execution.orders.add((frame.f_code.co_filename, frame.f_lineno))
+        strand.execution.hash_orders.add((frame.f_code.co_filename, frame.f_lineno))
 
 
 def _is_blind(called: Any) -> bool:

@@ -85,7 +85,7 @@ class Loom:
         self.bounds: dict[str, int] = {}  # what limits the executions, beyond the strategy's own bounds
         self.assumed: set[str] = set()
         self.in_steps: set[Note] = set()  # calls that are several steps without a GIL
-        self.orders: set[tuple[str, int]] = set()  # where executions used an order that hashes decide
+        self.hash_orders: set[tuple[str, int]] = set()  # where executions used an order that hashes decide
         self.deadlines: set[tuple[str, int]] = set()  # where executions slept or waited with a time limit
         self.rebound: set[str] = set()  # names that executions bind anew, where it is not known what is shared
         self.beside = ""  # a thread of the program that is not controlled
@@ -227,7 +227,7 @@ class Loom:
             self.assumed |= run.assumed
             self.in_steps |= run.in_steps
             self.deadlines |= run.deadlines
-            self.orders |= run.orders
+            self.hash_orders |= run.hash_orders
             self.coasts &= not run.woken
             if len(REWRITTEN) != self.rewritten:
                 self._imported(run)

@@ -90,7 +90,7 @@ def _evidence(campaign: ScheduleSearch) -> Evidence:
         shared,
         races,
         sorted(campaign.loom.assumed | campaign.loom.atomic),
-        orders=sorted(place_told(*place) for place in campaign.loom.orders),
+        orders=sorted(place_told(*place) for place in campaign.loom.hash_orders),
     )
 
 
@@ -101,7 +101,7 @@ def _bounds(campaign: ScheduleSearch) -> dict[str, int]:
         bounds["reads of a waiting loop"] = SAME_READS
     if campaign.loom.assumed:
         bounds["calls taken as one step"] = len(campaign.loom.assumed)
-    if campaign.loom.orders:
+    if campaign.loom.hash_orders:
         bounds[_ORDERS] = 1
     return bounds
 
@@ -116,7 +116,7 @@ def sentence(campaign: ScheduleSearch, verdict: Verdict, reason: str) -> str:
         bounds = ", ".join(f"{name} {value}" for name, value in _bounds(campaign).items())
         calls = listed(campaign.loom.assumed)
         assumed = f"; taken as one step on shared objects: {calls}" if calls else ""
-        places = listed({place_told(*place) for place in campaign.loom.orders})
+        places = listed({place_told(*place) for place in campaign.loom.hash_orders})
         orders = f"; hashes decide an order at {places}, and other orders are not tried" if places else ""
         return f"every schedule within the bounds ({bounds}) was run: {count}{assumed}{orders}"
     if verdict is Verdict.NOTHING_TO_EXPLORE:

@@ -41,7 +41,7 @@ _NO_END = 1 << 60
 
 
 _OF_SEARCH = ("executions", "spent", "longest", "usual", "over_limit", "impossible", "measured", "looping")
-_OF_LOOM = ("most_steps", "atomic", "assumed", "deadlines", "orders", "incomplete", "in_steps")
+_OF_LOOM = ("most_steps", "atomic", "assumed", "deadlines", "hash_orders", "incomplete", "in_steps")
 
 
 class StoppedSearch:
@@ -275,7 +275,7 @@ class WorkerFleet:
         loom.assumed |= answer.assumed
         loom.in_steps |= answer.in_steps
         loom.deadlines |= answer.deadlines
-        loom.orders |= answer.orders
+        loom.hash_orders |= answer.hash_orders
         loom.incomplete = loom.incomplete or answer.incomplete
         if answer.unsupported:
             raise Unsupported(answer.unsupported)

@@ -80,7 +80,7 @@ class ShareAnswer:
     assumed: set[str] = field(default_factory=set)
     in_steps: set[Note] = field(default_factory=set)
     deadlines: set[tuple[str, int]] = field(default_factory=set)
-    orders: set[tuple[str, int]] = field(default_factory=set)
+    hash_orders: set[tuple[str, int]] = field(default_factory=set)
     incomplete: str = ""
     kept: list[SentTrace] = field(default_factory=list)
     unsupported: str = ""
@@ -114,7 +114,11 @@ class ShareRunner:
         except (Unsupported, ReallyBlocked) as error:
             answer.unsupported = str(error)
         answer.atomic, answer.assumed, answer.incomplete = set(loom.atomic), set(loom.assumed), loom.incomplete
-        answer.deadlines, answer.orders, answer.in_steps = set(loom.deadlines), set(loom.orders), set(loom.in_steps)
+        answer.deadlines, answer.hash_orders, answer.in_steps = (
+            set(loom.deadlines),
+            set(loom.hash_orders),
+            set(loom.in_steps),
+        )
         return answer
 
     def _search(self, share: Share, answer: ShareAnswer) -> None:
