@@ -16,7 +16,7 @@ from treadle.core.operation import LOOK, READ, SIGNAL, WRITE, Operation
 from treadle.threads import shapes
 from treadle.threads.adopt import adopt, guard_of
 from treadle.threads.hooks import reach
-from treadle.threads.hooks.calls import annotations_name, atomic_method, container_call, function
+from treadle.threads.hooks.calls import PARTS_OF_FUNCTIONS, annotations_name, atomic_method, container_call, function
 from treadle.threads.hooks.points import found, include, perform, public, touch
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.known import SELF_CONTAINED, in_modules, is_stranger, keeps_data
@@ -110,15 +110,22 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         return _load_attributes_of_class(strand, obj)
     value = getattr(obj, name)
     if name in _ARGUMENTS and value and isinstance(obj, (types.FunctionType, functools.partial)):
+        execution.rebind(PARTS_OF_FUNCTIONS)
         label = getattr(obj, "__qualname__", type(obj).__name__)
         execution.assumed.add(f"{label}.{name}, which may change between its calls")
-    elif name == "__annotations__" and type(value) is dict:
+        return found(strand, value, f"{meet(strand, obj).name}.{name}")
+    if name in _CONSTANTS and isinstance(obj, types.FunctionType) and PARTS_OF_FUNCTIONS in execution.rebound:
+        touch(strand, READ, obj, name)
+        return getattr(obj, name)
+    if name == "__annotations__" and type(value) is dict:
         return found(strand, value, annotations_name(obj))
     return value
 
 
 # Dictionaries of arguments that a call takes without being seen to.
 _ARGUMENTS: Final = frozenset({"__kwdefaults__", "keywords"})
+# What a call takes of a function without being seen to, and what else a function says of itself.
+_CONSTANTS: Final = frozenset({"__code__", "__defaults__", "__kwdefaults__", "__doc__", "__name__", "__qualname__"})
 
 
 def _load_from_model(strand: Strand, obj: Any, name: str) -> Any:
@@ -348,6 +355,9 @@ def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> 
             adopt(obj)  # a threading.local shows the attributes of this strand from here on
         elif isinstance(obj, _CALLED) and len(strand.execution.live) > 1:
             label = getattr(obj, "__qualname__", type(obj).__name__)
+            if name in _CONSTANTS and isinstance(obj, types.FunctionType):
+                strand.execution.rebind(PARTS_OF_FUNCTIONS)
+                touch(strand, WRITE, obj, name)
             strand.execution.assumed.add(f"{label}.{name}, which is exchanged while other threads may use it")
         return
     if strand.detail:
@@ -389,7 +399,7 @@ def callee(obj: Any, name: str) -> Any:
         how = classify(kind, name)
     if how == CODE:
         rebound = strand.execution.rebound
-        if rebound and is_rebound(strand, name):
+        if rebound and (is_rebound(strand, name) or PARTS_OF_FUNCTIONS in rebound):
             return function(_load(strand, obj, name, how))
         method = getattr(obj, name)
         return method if type(method) is _MethodType or home_of(kind) not in REWRITTEN else function(method)

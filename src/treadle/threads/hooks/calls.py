@@ -77,6 +77,8 @@ def function(called: Any) -> Any:
             return model
         module = called.__globals__.get("__name__")
         if module in REWRITTEN:
+            if strand.execution.rebound:
+                _read_parts(strand, called, called.__kwdefaults__)
             return called
         return STAND_INS.get(called) or _outside(called, module or "")
     if kind is types.MethodType:
@@ -88,11 +90,27 @@ def function(called: Any) -> Any:
     if kind is type or isinstance(called, type):
         return _class(called)
     if kind is functools.partial:
+        if strand.execution.rebound:
+            _read_parts(strand, called, called.keywords)
         inner = function(called.func)
         return called if inner is called.func else functools.partial(inner, *called.args, **called.keywords)
     if kind is types.MethodWrapperType:
         return functools.partial(_unbound_call, vars(called.__objclass__)[called.__name__], called.__self__)
     return _instance(called, kind)
+
+
+# Somebody exchanges the code or the defaults of a function, or has the dictionary of arguments of one.
+PARTS_OF_FUNCTIONS: Final = "parts of functions"
+
+
+def _read_parts(strand: Strand, called: Any, keywords: Any) -> None:
+    """A call reads the code and the defaults of a function, which are taken for constants until one is exchanged."""
+    if PARTS_OF_FUNCTIONS in strand.execution.rebound and not STATE.coasting:
+        operations: list[Operation] = []
+        include(strand, operations, called, READ)
+        if keywords:
+            include(strand, operations, keywords, READ)
+        perform(strand, operations)
 
 
 def _method(called: Any) -> Any:
@@ -104,6 +122,8 @@ def _method(called: Any) -> Any:
         return types.MethodType(model, called.__self__)
     module = inner.__globals__.get("__name__") or ""
     if module in REWRITTEN or is_controlled(module):
+        if STATE.strand is not None and STATE.strand.execution.rebound:
+            _read_parts(STATE.strand, inner, inner.__kwdefaults__)
         return called
     model = REPLACED.get(called)  # `from random import randrange`
     if model is not None:

@@ -172,3 +172,14 @@ def unseen(what: str, value: Any) -> Any:
     if strand is not None:
         strand.execution.assumed.add(f"{what}, whose code is not seen")
     return value
+
+
+def exposed(*variables: Any) -> tuple[Any, ...]:
+    """The variables that such code is given: it may do anything to what they lead to."""
+    strand = STATE.strand
+    if strand is not None and not STATE.coasting:
+        operations: list[Operation] = []
+        for one in variables:
+            reach.everything(strand, operations, one, WRITE)
+        perform(strand, operations)
+    return variables

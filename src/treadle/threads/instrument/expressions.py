@@ -130,7 +130,13 @@ class ExpressionRewriter(NodeMaker):
         runs_source = isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec") and node.args
         if runs_source and isinstance(node.func, ast.Name) and not isinstance(node.args[0], ast.Starred):
             name = self._constant(node.func.id, node)
-            node.args[0] = self._hook("unseen", node.args[0], name, node.args[0])
+            source, *variables = node.args
+            node.args = [self._hook("unseen", source, name, source)]
+            if variables and not node.keywords and not any(isinstance(one, ast.Starred) for one in variables):
+                given = self._hook("exposed", source, *variables)
+                node.args.append(self._at(ast.Starred(given, ast.Load()), source))
+            else:
+                node.args += variables
         return node
 
     def _callee(self, func: ast.expr) -> ast.expr:

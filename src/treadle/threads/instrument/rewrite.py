@@ -16,7 +16,7 @@ What becomes what:
     def f, lambda               _treadle_called() at the beginning: native code may have called it
     def __hash__, __eq__        if known := _treadle_asked(self, other): return known[0]
     yield v, yield from g       yield _treadle_give(v), yield from _treadle_delegate(g)
-    eval(s), exec(s)            the source becomes _treadle_unseen("eval", s)
+    eval(s), exec(s)            the source becomes _treadle_unseen("eval", s), the variables _treadle_exposed(...)
     with cm                     with _treadle_context(cm)
     a rebound global            _treadle_global, _treadle_set_global, _treadle_del_global(_treadle_globals(), "x")
     another variable of a module _treadle_constant(_treadle_globals(), "X")
@@ -47,7 +47,7 @@ from treadle.threads.instrument.spin_loops import is_spin_loop
 from treadle.threads.instrument.targets import TargetRewriter
 
 # Part of the key of the on-disk cache: change it whenever the rewritten form changes.
-REWRITER_VERSION = 12
+REWRITER_VERSION = 13
 
 # Methods of keys that containers ask, and their arguments.
 ASKED = {"__hash__": 1, "__eq__": 2}
