@@ -9,7 +9,7 @@ import operator
 import types
 import weakref
 from collections import UserDict, defaultdict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,13 @@ import pytest
 
 from tests.threads_primitives.running import announced, execute, inside
 from treadle.core.operation import MULTI, READ, WRITE, Operation, parts
-from treadle.threads import called_back, shapes
+from treadle.threads import called_back
 from treadle.threads.hooks import attributes, calls, items, iteration, keys, operators, points, variables
 from treadle.threads.hooks import files as files  # fills the table of stand-ins, as the next one does
 from treadle.threads.hooks import stand_ins as stand_ins
-from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.strands import Strand, current
+
+pytestmark = pytest.mark.usefixtures("rewritten")
 
 
 class Account:
@@ -43,15 +44,6 @@ class Key:
 
     def __eq__(self, other: object) -> bool:
         return self is other
-
-
-@pytest.fixture(autouse=True)
-def rewritten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This module is one of the program."""
-    monkeypatch.setitem(REWRITTEN, __name__, 1)
-    shapes.forget()
-    yield
-    shapes.forget()
 
 
 def strand() -> Strand:

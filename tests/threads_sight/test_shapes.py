@@ -8,7 +8,6 @@ import queue
 import threading
 import types
 import weakref
-from collections.abc import Iterator
 from configparser import ConfigParser
 from typing import Any
 
@@ -16,6 +15,8 @@ import pytest
 
 from treadle.threads import shapes
 from treadle.threads.instrument.swap import REWRITTEN
+
+pytestmark = pytest.mark.usefixtures("rewritten")
 
 
 class Account:
@@ -42,15 +43,6 @@ class Slots:
 
 class Tags(list[str]):
     pass
-
-
-@pytest.fixture(autouse=True)
-def rewritten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This module is one of the program."""
-    monkeypatch.setitem(REWRITTEN, __name__, 1)
-    shapes.forget()
-    yield
-    shapes.forget()
 
 
 @pytest.mark.parametrize(
