@@ -122,6 +122,7 @@ HOOKS: dict[str, Any] = {
     "_treadle_called": _spin,
     "_treadle_asked": _spin,
     "_treadle_unseen": _second,
+    "_treadle_exposed": lambda *variables: variables,
     **{f"_treadle_{name}": getattr(operator, name) for name in (*OPERATORS.values(), *COMPARISONS.values())},
     **{f"_treadle_{name}": getattr(operator, name) for name in INPLACE_OPERATORS.values()},
 }
