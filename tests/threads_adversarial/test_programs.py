@@ -26,7 +26,16 @@ FILES: tuple[str, ...] = (
     "objects",
 )
 # The programs of these files are found broken by the search itself, and not by what checks a pass.
-SEARCHED = ("alternating", "dying", "exchanged", "meeting", "strange_library")
+SEARCHED = (
+    "alternating",
+    "dying",
+    "exchanged",
+    "meeting",
+    "plain_protocols",
+    "plain_syntax",
+    "plain_values",
+    "strange_library",
+)
 FILES += ("strangers_language", "strangers_library", "strangers_objects", "strangers_streams", "waiting", *SEARCHED)
 for _file in FILES:
     import_module(f"tests.programs.adversarial.{_file}")
