@@ -24,8 +24,8 @@ ORDERED: dict[str, Callable[[set[str]], Any]] = {
     "star": lambda names: [*names],
     "spread": lambda names: max(*names, key=len),
     "key": lambda names: max(names, key=len),
-    "extend": lambda names: [].extend(names),
-    "slice": lambda names: [0].__setitem__(slice(0, 1), names),  # type: ignore[arg-type]  # the names take its place
+    "extend": lambda names: list[str]().extend(names),
+    "slice": lambda names: list[Any]().__setitem__(slice(0, 1), names),
     "frozenset": lambda names: tuple(frozenset(names)),
     "enumerate": lambda names: dict(enumerate(names)),
     "fromkeys": lambda names: dict.fromkeys(names),
@@ -44,7 +44,7 @@ NOT_ORDERED: dict[str, Callable[[set[str]], Any]] = {
     "len": lambda names: len(names),
     "numbers": lambda names: [number for number in {1, 2.5, (3, 4)}],  # noqa: C416 - a loop over the set is the case
     "one": lambda names: list({min(names)}),
-    "kept": lambda names: {"key": 1}.__setitem__("other", names),  # type: ignore[arg-type]  # any value will do
+    "kept": lambda names: dict[str, Any]().__setitem__("other", names),
 }
 
 

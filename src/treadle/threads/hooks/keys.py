@@ -97,7 +97,7 @@ def keyed(
     question = _question(strand, container, key, answers) if operations else ()
     while question:
         one, other = question
-        equal = type(one).__eq__
+        equal: Any = type(one).__eq__
         if not _can_be_answered(equal):
             break  # something around it: it runs inside the native call
         step = execution.step
