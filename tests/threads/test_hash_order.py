@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import treadle
+from treadle.threads.hash_order import is_fixed
 
 NAMES = ("anna", "bert", "carl")
 
@@ -86,6 +87,14 @@ class _Name:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Name) and self.text == other.text
+
+
+@pytest.mark.parametrize(
+    ("value", "fixed"),
+    [(1, True), ((1, (2.5, True)), True), (frozenset({1j}), True), ("a", False), ((1, b"a"), False), (object(), False)],
+)
+def test_numbers_have_the_same_hash_in_every_process(value: object, fixed: bool) -> None:
+    assert is_fixed(value) is fixed
 
 
 def test_hashing_a_key_is_no_order() -> None:

@@ -27,13 +27,13 @@ _BLIND: Final = (len, set, frozenset, bool, any, all, sum, sorted, min, max, cop
 
 def note_order(strand: Strand, value: Any) -> None:
     """Items are taken one after the other: those of a set in an order that may be another elsewhere."""
-    if isinstance(value, _SETS) and len(value) > 1 and not all(map(_is_fixed, value)):
+    if isinstance(value, _SETS) and len(value) > 1 and not all(map(is_fixed, value)):
         _note(strand)
 
 
 def note_call(strand: Strand, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Code that is not rewritten is given this."""
-    if called is hash and args and not _is_fixed(args[0]):
+    if called is hash and args and not is_fixed(args[0]):
         _note(strand)
     for argument in args:
         if isinstance(argument, _SETS) and (kwargs or not _is_blind(called)):
@@ -50,7 +50,7 @@ def _is_blind(called: Any) -> bool:
     return any(called is one for one in _BLIND) or isinstance(getattr(called, "__self__", None), _SETS)
 
 
-def _is_fixed(value: Any) -> bool:
+def is_fixed(value: Any) -> bool:
     """Has a value the same hash in every process?"""
     kind = type(value)
-    return kind in _FIXED or (kind in (tuple, frozenset) and all(map(_is_fixed, value)))
+    return kind in _FIXED or (kind in (tuple, frozenset) and all(map(is_fixed, value)))
