@@ -139,7 +139,7 @@ def ways_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[A
     def called(*given: Any) -> None:
         try:
             result = function(*given)
-            ended.append(result if isinstance(result, bool) else type(result).__name__)
+            ended.append(result if isinstance(result, bool) else "returned")
         except Exception as error:
             ended.append(type(error).__name__)
 
