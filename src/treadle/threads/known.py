@@ -17,6 +17,7 @@ import datetime
 import decimal
 import fractions
 import functools
+import gc
 import heapq
 import io
 import itertools
@@ -130,10 +131,13 @@ SELF_CONTAINED: Final = (
     | {"configparser", "xml.etree.ElementTree", "optparse", "http.cookies", "email", "pathlib", "ctypes", "_ctypes"}
     | {"unittest.case", "unittest.mock", "collections.abc"}
 )
-# Functions that set what others of their modules work by. Once one was called, a location stands for the module.
+# Functions that set what others of their modules work by. Once one was called, a location stands for the module, and
+# `settings` puts back what was set.
+SETTINGS: Final = "settings of the standard library"
 SETTERS: Final[frozenset[Any]] = frozenset(
     {calendar.setfirstweekday, xml.etree.ElementTree.register_namespace, re.purge}
     | {csv.field_size_limit, csv.register_dialect, csv.unregister_dialect}
+    | {sys.setrecursionlimit, sys.set_int_max_str_digits, gc.set_threshold}
     | {getattr(typing, name) for name in ("clear_overloads",) if hasattr(typing, name)}
 )
 # Native modules whose calls hold the interpreter lock from beginning to end, callbacks into Python apart.

@@ -21,7 +21,7 @@ from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Finding, Step
 from treadle.core.transition import Constants
 from treadle.search.strategy import Strategy
-from treadle.threads import files, outcome, shapes
+from treadle.threads import files, known, outcome, shapes
 from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
 from treadle.threads.hooks import HOOKS, reach
@@ -33,6 +33,7 @@ from treadle.threads.names import names_of_globals
 from treadle.threads.patches import patched
 from treadle.threads.primitives import chance
 from treadle.threads.real_waits import thread_beside
+from treadle.threads.settings import Settings, put_back
 from treadle.threads.watchdog import PATIENCE, OutOfTime, ReallyBlocked, Watch, noticing_ctrl_c, watching
 from treadle.threads.without_gil import Note
 
@@ -114,6 +115,7 @@ class Loom:
             self._control(stack)
             self.main_thread = threading.main_thread()
             self.snapshot = Snapshot(modules)  # with the models in place: they may be in modules that are rewritten
+            self.settings = Settings()
             chance.DRAWN.seed = None
             files.forget()
             self.pool = Pool()
@@ -233,6 +235,9 @@ class Loom:
                 self._imported(run)
             for old, new in self.snapshot.restore():
                 self._rename(old, new)
+            put_back()
+            if known.SETTINGS in run.rebound:
+                self.settings.restore()
             if self.executions % _COLLECT_EVERY == 0:
                 gc.collect(1)  # what executions have left is young, and what was there before is much
             elif run.atomic:  # modules that are not put back may know objects of this execution by weak references

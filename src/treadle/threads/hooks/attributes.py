@@ -13,7 +13,7 @@ import types
 from typing import Any, Final
 
 from treadle.core.operation import LOOK, READ, SIGNAL, WRITE, Operation
-from treadle.threads import shapes
+from treadle.threads import settings, shapes
 from treadle.threads.adopt import adopt, guard_of
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.calls import PARTS_OF_FUNCTIONS, annotations_name, atomic_method, container_call, function
@@ -301,7 +301,8 @@ def store(value: Any, obj: Any, name: str) -> None:
     except KeyError:
         how = classify(kind, name)
     if STATE.coasting and how != ADOPT:
-        pass
+        if how in (META, MODULE):
+            _keep(obj, name, how)
     elif how in (FIELD, CLASS) and name != "__class__":
         execution = strand.execution
         names = execution.names
@@ -318,8 +319,17 @@ def store(value: Any, obj: Any, name: str) -> None:
     setattr(obj, name, value)
 
 
+def _keep(obj: Any, name: str, how: int) -> None:
+    """What code that is not rewritten has there is put back when the execution is over."""
+    if how == MODULE and vars(obj).get("__name__") not in REWRITTEN:
+        settings.variable_changes(vars(obj), name)
+    elif how == META and home_of(obj) not in REWRITTEN:
+        settings.attribute_changes(obj, name)
+
+
 def _before_store(strand: Strand, obj: Any, name: str, how: int, value: Any) -> None:
     publish(strand, value)
+    _keep(obj, name, how)
     if how == META:
         strand.execution.rebind(name)
         changes: list[Operation] = [(WRITE, class_name(obj), name)]

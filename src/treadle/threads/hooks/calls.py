@@ -490,6 +490,7 @@ def _foreign_call(
         execution.rebind(_COPYREG)
     if type(called) in _FUNCTIONS and called in known.SETTERS:
         execution.rebind(f"state of {module}")
+        execution.rebind(known.SETTINGS)
     made_by: Any = vars(called).get("__init__") if isinstance(called, type) else None
     in_python = type(code) is _FunctionType or type(made_by) is _FunctionType
     transparent = known.in_modules(module, known.TRANSPARENT_MODULES)

@@ -1,0 +1,102 @@
+"""What is put back after an execution beside the state of rewritten modules (`instrument.restore`).
+
+- What functions of the standard library set for everybody (`known.SETTERS`): read once, and written again when an
+  execution may have set it.
+- Variables of modules that are not rewritten, and attributes of their classes, which a strand was seen to bind.
+"""
+
+from __future__ import annotations
+
+import calendar
+import csv
+import gc
+import sys
+import xml.etree.ElementTree
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from treadle.threads.instrument.records import MISSING
+
+_NAMESPACES: dict[str, str] = xml.etree.ElementTree._namespace_map  # type: ignore[attr-defined]
+
+
+class _Setting(NamedTuple):
+    read: Callable[[], Any]
+    write: Callable[[Any], Any]
+
+
+def _dialects() -> dict[str, Any]:
+    return {name: csv.get_dialect(name) for name in csv.list_dialects()}
+
+
+def _set_dialects(kept: dict[str, Any]) -> None:
+    for name in csv.list_dialects():
+        csv.unregister_dialect(name)
+    for name, dialect in kept.items():
+        csv.register_dialect(name, dialect)
+
+
+def _set_namespaces(kept: dict[str, str]) -> None:
+    _NAMESPACES.clear()
+    _NAMESPACES.update(kept)
+
+
+_SETTINGS = (
+    _Setting(_dialects, _set_dialects),
+    _Setting(csv.field_size_limit, csv.field_size_limit),
+    _Setting(calendar.firstweekday, calendar.setfirstweekday),
+    _Setting(_NAMESPACES.copy, _set_namespaces),
+    _Setting(sys.getrecursionlimit, sys.setrecursionlimit),
+    _Setting(sys.get_int_max_str_digits, sys.set_int_max_str_digits),
+    _Setting(gc.get_threshold, lambda kept: gc.set_threshold(*kept)),
+)
+
+
+class Settings:
+    """As they are now; `restore` goes back to it."""
+
+    def __init__(self) -> None:
+        self._kept = [setting.read() for setting in _SETTINGS]
+
+    def restore(self) -> None:
+        for setting, kept in zip(_SETTINGS, self._kept, strict=True):
+            if setting.read() != kept:
+                setting.write(kept)
+
+
+class _Bound(NamedTuple):
+    """A name of a module or class as it was, and how it is bound and unbound."""
+
+    names: Mapping[str, Any]
+    bind: Callable[[Any], Any]
+    unbind: Callable[[], Any]
+    before: Any
+
+
+_bound: dict[tuple[int, str], _Bound] = {}
+
+
+def variable_changes(variables: dict[str, Any], name: str) -> None:
+    """A variable of a module that is not rewritten is about to be bound."""
+    if (id(variables), name) not in _bound:
+        bind, unbind = partial(variables.__setitem__, name), partial(variables.pop, name)
+        _bound[id(variables), name] = _Bound(variables, bind, unbind, variables.get(name, MISSING))
+
+
+def attribute_changes(cls: type, name: str) -> None:
+    """An attribute of a class of such a module is."""
+    if (id(cls), name) not in _bound:
+        before = vars(cls).get(name, MISSING)
+        _bound[id(cls), name] = _Bound(vars(cls), partial(setattr, cls, name), partial(delattr, cls, name), before)
+
+
+def put_back() -> None:
+    """All that was bound since the last time is bound as before."""
+    for key, (names, bind, unbind, before) in list(_bound.items()):
+        now = names.get(key[1], MISSING)
+        if before is MISSING and now is not MISSING:
+            unbind()
+        elif now is not before:
+            bind(before)
+    _bound.clear()
