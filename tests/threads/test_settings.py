@@ -5,6 +5,8 @@ from __future__ import annotations
 import calendar
 import csv
 import gc
+import linecache
+import site
 import sys
 import unittest
 import xml.etree.ElementTree as ET
@@ -27,10 +29,12 @@ CHANGES: list[tuple[Callable[[], object], Callable[[], bool]]] = [
     (lambda: setattr(sys, "mine", True), lambda: hasattr(sys, "mine")),
     (lambda: setattr(unittest.TestCase, "mine", True), lambda: hasattr(unittest.TestCase, "mine")),
     (lambda: setattr(unittest.TestCase, "longMessage", False), lambda: not unittest.TestCase.longMessage),
+    (lambda: linecache.cache.update(mine=(1, None, ["a"], "mine")), lambda: "mine" in linecache.cache),
+    (lambda: site.PREFIXES.append("mine"), lambda: "mine" in site.PREFIXES),
 ]
 NAMES = [
     *("dialect", "no dialect", "weekday", "namespace", "recursion", "digits", "collecting", "variable", "attribute"),
-    "attribute that was there",
+    *("attribute that was there", "dictionary", "list"),
 ]
 
 

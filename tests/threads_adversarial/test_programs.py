@@ -51,7 +51,7 @@ CLAIMS_A_PASS = (Verdict.PASSED_EXHAUSTIVE, Verdict.NOTHING_TO_EXPLORE)
 
 
 def _explored(program: Callable[[], None]) -> Verdict:
-    return treadle.check(program, executions=300, builds=False).verdict
+    return treadle.check(program, executions=500, builds=False).verdict
 
 
 def _named(programs: list[Callable[[], None]]) -> list[Any]:
@@ -81,7 +81,7 @@ def test_both_accesses_are_seen(program: Callable[[], None]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("program", _named([one for one in FAILS if _is_searched(one)]))
 def test_both_accesses_are_seen_by_the_search_itself(program: Callable[[], None]) -> None:
-    result = treadle.check(program, executions=300, builds=False)
+    result = treadle.check(program, executions=500, builds=False)
     assert (result.verdict, result.statistics["checked"]) == (Verdict.FAILED, 0)
 
 

@@ -2,7 +2,8 @@
 
 - What functions of the standard library set for everybody (`known.SETTERS`): read once, and written again when an
   execution may have set it.
-- Variables of modules that are not rewritten, and attributes of their classes, which a strand was seen to bind.
+- Variables of modules that are not rewritten, and attributes of their classes, which a strand was seen to bind, and
+  what containers held that it found there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from treadle.threads.instrument.records import MISSING
+from treadle.threads.instrument.records import CONTAINERS, MISSING, Record
 
 _NAMESPACES: dict[str, str] = xml.etree.ElementTree._namespace_map  # type: ignore[attr-defined]
 
@@ -57,6 +58,8 @@ class Settings:
     """As they are now; `restore` goes back to it."""
 
     def __init__(self) -> None:
+        _bound.clear()
+        _met.clear()
         self._kept = [setting.read() for setting in _SETTINGS]
 
     def restore(self) -> None:
@@ -91,12 +94,31 @@ def attribute_changes(cls: type, name: str) -> None:
         _bound[id(cls), name] = _Bound(vars(cls), partial(setattr, cls, name), partial(delattr, cls, name), before)
 
 
+_RECORDS = dict(CONTAINERS)
+# A copy of more than this in every execution would cost more than it is worth.
+_LARGE = 10_000
+# Whose containers are the runtime's own business.
+_OWN = frozenset({"threading", "asyncio", "concurrent", "multiprocessing"})
+_met: dict[int, Record] = {}
+
+
+def container_met(module: str, container: Any) -> None:
+    """A strand has found this in a module that is not rewritten, or in a class of it."""
+    record = _RECORDS.get(type(container))
+    if record is None or id(container) in _met or len(container) > _LARGE:
+        return
+    if container is not sys.modules and module.partition(".")[0] not in _OWN:
+        _met[id(container)] = record(container)
+
+
 def put_back() -> None:
-    """All that was bound since the last time is bound as before."""
-    for key, (names, bind, unbind, before) in list(_bound.items()):
+    """What executions of this test have bound is bound as before, and what they have met holds what it did then."""
+    for record in _met.values():
+        if record.differs():
+            record.reset()
+    for key, (names, bind, unbind, before) in _bound.items():
         now = names.get(key[1], MISSING)
         if before is MISSING and now is not MISSING:
             unbind()
         elif now is not before:
             bind(before)
-    _bound.clear()

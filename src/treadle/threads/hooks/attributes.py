@@ -236,6 +236,8 @@ def _load_from_module(strand: Strand, obj: Any, name: str) -> Any:
         module not in REWRITTEN or _constant(variables.get(name))
     ):
         return _foreign_data(strand, str(module), name, name, obj)
+    if module not in REWRITTEN:
+        settings.container_met(str(module), variables.get(name))
     operations: list[Operation] = [(READ, module, name)]
     _include_home(strand, operations, str(module), READ)
     perform(strand, operations)

@@ -23,7 +23,7 @@ import types
 from typing import Any, Final
 
 from treadle.core.operation import READ, WRITE, Operation
-from treadle.threads import files, known, without_gil
+from treadle.threads import files, known, settings, without_gil
 from treadle.threads.containers import VIEWS, container_base, simple_key, view_source
 from treadle.threads.hooks.points import include, name_part, perform
 from treadle.threads.instrument.swap import REWRITTEN
@@ -429,6 +429,7 @@ def met_in_module(strand: Strand, module: str, path: str, value: Any) -> None:
     if module in REWRITTEN or known.in_modules(module, known.SELF_CONTAINED):
         return
     name_part(strand, value, f"{module}.{path}")
+    settings.container_met(module, value)
     strand.execution.rebind(_MET.format(module))
     strand.execution.rebind(_MET.format(f"{module}:{path}"))
 
