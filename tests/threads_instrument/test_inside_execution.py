@@ -6,6 +6,7 @@ import importlib
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,13 +20,13 @@ _NOT_HERE = {"inspect", "builtins that look at the frame"}
 _TEST = """
 import sink
 def test():
-    if sink.seen:  # the module is imported already; the second execution would not run it again
+    if sink.kept.seen:  # the module is imported already; the second execution would not run it again
         return
     try:
         import {program}
-        sink.seen = repr({program}.result), repr(sink.log)
+        sink.kept.seen = repr({program}.result), repr(sink.kept.log)
     except Exception as error:
-        sink.seen = [type(error).__name__ + ": " + str(error)]
+        sink.kept.seen = [type(error).__name__ + ": " + str(error)]
 """
 
 
@@ -33,12 +34,12 @@ def test():
 def test_program_does_the_same_inside_an_execution(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = "program_inside"
     (tmp_path / "pyproject.toml").write_text("")
-    source = PROGRAMS[name].replace("log.append", "__import__('sink').log.append")
+    source = PROGRAMS[name].replace("log.append", "__import__('sink').kept.log.append")
     (tmp_path / f"{program}.py").write_text(source)
     (tmp_path / "test_inside.py").write_text(_TEST.format(program=program))
     monkeypatch.syspath_prepend(tmp_path)
-    sink = types.ModuleType("sink")  # has no file, so it is nobody's state and is not put back
-    vars(sink).update(log=[], seen=None)
+    sink: Any = types.ModuleType("sink")  # has no file, so what its objects hold is nobody's state and not put back
+    sink.kept = types.SimpleNamespace(log=[], seen=None)
     monkeypatch.setitem(sys.modules, "sink", sink)
     importlib.invalidate_caches()
     try:
@@ -48,7 +49,7 @@ def test_program_does_the_same_inside_an_execution(name: str, tmp_path: Path, mo
             sys.modules.pop(module, None)
     plain, _ = run_both(PROGRAMS[name])
     expected = [plain.error] if plain.error else [plain.result, plain.log]
-    assert [part.replace(program, "program") for part in sink.seen] == expected
+    assert [part.replace(program, "program") for part in sink.kept.seen] == expected
 
 
 def test_module_imported_by_the_test_starts_fresh_in_every_execution(
