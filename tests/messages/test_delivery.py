@@ -64,7 +64,7 @@ def test_the_orders_of_each_delivery(test: Any, mailbox: int, causal: int) -> No
 
 @pytest.mark.parametrize(("test", "mailbox", "causal"), COUNTS)
 def test_messages_that_wait_come_in_the_same_orders(test: Any, mailbox: int, causal: int) -> None:
-    found, impossible = outcomes(test, RandomWalk(3), "mailbox", 300, holding=True)
+    found, impossible = outcomes(test, RandomWalk(3), "mailbox", 1_000, holding=True)
     assert impossible == 0
     assert found == outcomes(test, MessageDpor(), "mailbox", 100, holding=False)[0]
 
