@@ -11,6 +11,7 @@ import sys
 import unittest
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from types import ModuleType
 
 import pytest
 
@@ -31,10 +32,11 @@ CHANGES: list[tuple[Callable[[], object], Callable[[], bool]]] = [
     (lambda: setattr(unittest.TestCase, "longMessage", False), lambda: not unittest.TestCase.longMessage),
     (lambda: linecache.cache.update(mine=(1, None, ["a"], "mine")), lambda: "mine" in linecache.cache),
     (lambda: site.PREFIXES.append("mine"), lambda: "mine" in site.PREFIXES),
+    (lambda: sys.modules.update(mine=ModuleType("mine")), lambda: "mine" in sys.modules),
 ]
 NAMES = [
     *("dialect", "no dialect", "weekday", "namespace", "recursion", "digits", "collecting", "variable", "attribute"),
-    *("attribute that was there", "dictionary", "list"),
+    *("attribute that was there", "dictionary", "list", "module"),
 ]
 
 

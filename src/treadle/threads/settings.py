@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from treadle.threads.instrument.records import CONTAINERS, MISSING, Record
+from treadle.threads.instrument.records import CONTAINERS, MISSING, Dict, Record
 
 _NAMESPACES: dict[str, str] = xml.etree.ElementTree._namespace_map  # type: ignore[attr-defined]
 
@@ -94,6 +94,17 @@ def attribute_changes(cls: type, name: str) -> None:
         _bound[id(cls), name] = _Bound(vars(cls), partial(setattr, cls, name), partial(delattr, cls, name), before)
 
 
+class _Imported(Dict):
+    """`sys.modules`: what was imported since stays."""
+
+    def reset(self) -> None:
+        for name in [name for name in self.holder if name not in self.copy]:
+            if getattr(self.holder[name], "__spec__", None) is None:
+                del self.holder[name]
+        self.holder.update(self.copy)
+        self.remember()
+
+
 _RECORDS = dict(CONTAINERS)
 # A copy of more than this in every execution would cost more than it is worth.
 _LARGE = 10_000
@@ -107,8 +118,8 @@ def container_met(module: str, container: Any) -> None:
     record = _RECORDS.get(type(container))
     if record is None or id(container) in _met or len(container) > _LARGE:
         return
-    if container is not sys.modules and module.partition(".")[0] not in _OWN:
-        _met[id(container)] = record(container)
+    if module.partition(".")[0] not in _OWN:
+        _met[id(container)] = (_Imported if container is sys.modules else record)(container)
 
 
 def put_back() -> None:
