@@ -49,6 +49,7 @@ PATHS = {
     "spread_in_a_set": 10,
     "Notes.first": 2,
     "Ledger.size": 2,  # the constructor fills what it is given: one without rows has its field set
+    "grown_by_itself": 8,  # two lists of up to two elements, or one that meets its own growth
     "sized": 3,  # a Narrow; a Wide and None, which super refuses in two ways
 }
 

@@ -26,6 +26,7 @@ from treadle.search.cluster import Workforce
 from treadle.search.workers import WorkerPool, receive, send
 from treadle.symbolic.explore import run_one
 from treadle.symbolic.path import Limit, SymbolicPath
+from treadle.symbolic.solve.answers import KNOWN_ANSWERS
 from treadle.units import parallel as unit_parallel
 from treadle.units.explore import ExploredTarget, Session
 from treadle.units.options import UnitOptions
@@ -116,6 +117,47 @@ def test_a_limit_on_paths_is_that_of_the_whole_function(limit: int) -> None:
     [one] = explored("unit_parted:switches", workers=1, paths=limit)
     [many] = explored("unit_parted:switches", workers=2, paths=limit)
     assert facts(many) == facts(one)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("dies", [0, 2, 5])
+def test_what_a_long_path_leaves_is_begun_before_it_ends(dies: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With tasks of no length each path takes longer than one; also when a worker dies with what it has told."""
+    texts = ("unit_parted:switches", "unit_paper:List.rem_all", "unit_parted:sizes")
+    one = explored(*texts, workers=1, k=1, paths=100)
+    told: list[int] = []
+    usual = unit_parallel._Tree.add_early
+
+    def add_early(self: Any, node: Any, left: Any) -> None:
+        told.append(len(left))
+        usual(self, node, left)
+
+    monkeypatch.setattr(unit_parallel, "_BUDGET", 0.0)
+    monkeypatch.setattr(unit_parallel._Tree, "add_early", add_early)
+    if dies:
+        monkeypatch.setattr(WorkerPool, "give", _killing(dies))
+    many = explored(*texts, workers=2, k=1, paths=100)
+    assert [facts(result) for result in many] == [facts(result) for result in one]
+    assert sum(told) > 50
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_what_a_solver_has_answered_goes_to_the_other_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    [one] = explored("unit_parted:worded", workers=1)
+    sent: list[Any] = []
+    usual = WorkerPool.give
+
+    def give(self: Any, process: Any, number: int, task: PathsTask) -> None:
+        sent.extend(task.known)
+        usual(self, process, number, task)
+
+    monkeypatch.setattr(WorkerPool, "give", give)
+    monkeypatch.setattr(unit_parallel, "_BUDGET", 0.0)
+    KNOWN_ANSWERS.forget()
+    [many] = explored("unit_parted:worded", workers=2)
+    assert facts(many) == facts(one)
+    assert sent
 
 
 @pytest.mark.usefixtures("elsewhere")

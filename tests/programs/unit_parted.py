@@ -53,3 +53,10 @@ def spelled(text: str, n: int) -> str:
 
 def unknown(thing):
     return thing.frobnicate()
+
+
+def worded(text: str, other: str) -> int:
+    """Questions that a solver of strings thinks about for a while."""
+    if other.strip() in text and len(other) > 1:
+        return 1
+    return 2 if text.endswith("-" + other) else 3

@@ -450,3 +450,12 @@ class Notes:
 
     def first(self) -> str:
         return self.lines[0] if self.lines else "none"
+
+
+def grown_by_itself(xs: list[int], ys: list[int]) -> list[int]:
+    """A list that grows while what it grows by looks at it, where both are one."""
+    try:
+        xs.extend(y // (3 - len(xs)) for y in ys)
+    except ZeroDivisionError:
+        return [-1]
+    return xs

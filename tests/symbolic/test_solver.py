@@ -1,6 +1,8 @@
 """The solver chain: every stage agrees with brute force, and unknown is not unsat."""
 
+import dataclasses
 import itertools
+import pickle
 import random
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.expr.terms import BOOL, INT, REAL, STR, Expr, Value
+from treadle.symbolic.solve.answers import KNOWN_ANSWERS, KnownAnswer, question_of
 from treadle.symbolic.solve.label import label
 from treadle.symbolic.solve.pins import reduced
 from treadle.symbolic.solve.solver import Answer, Solver, connected
@@ -138,3 +141,29 @@ def test_a_named_real_is_an_exact_number() -> None:
     pins, left = reduced([x.eq(real, 0), x.ge(x.floor(x.rmul(real, x.to_real(A))), B)]) or ({}, [])
     assert [type(value) for value in pins.values()] == [Fraction]
     assert len(left) == 1
+
+
+def test_what_was_answered_about_strings_is_known_to_other_processes() -> None:
+    """The answer goes as plain data, and comes back as a model of the same unknowns; no solver is asked."""
+    conditions = [x.contains(S, "ab"), x.eq(x.length(S), 4), x.not_(x.prefix("ab", S))]
+    asked = Solver()
+    KNOWN_ANSWERS.forget()
+    told: list[KnownAnswer] = []
+    KNOWN_ANSWERS.told = told.extend
+    try:
+        known = [c for c in conditions if isinstance(c, Expr)]
+        verdict = asked._known_or_asked(known)
+        kept = KNOWN_ANSWERS.get(question_of(known, asked.timeout))
+        assert kept is not None
+        KNOWN_ANSWERS.forget()
+        KNOWN_ANSWERS.learn([pickle.loads(pickle.dumps(kept))])
+        again = Solver()
+        assert again._known_or_asked(known) == verdict
+        assert (again.counts["remembered"], again.counts["z3 strings"]) == (1, 0)
+        assert again._known_or_asked(known[:2]).answer is Answer.SAT  # another question
+        assert again.counts["z3 strings"] == 1
+        wrong = dataclasses.replace(kept, values=(("s", "str", "xxxx"),))
+        KNOWN_ANSWERS.learn([wrong])
+        assert Solver()._known_or_asked(known) == verdict  # a model that is none is not believed
+    finally:
+        KNOWN_ANSWERS.told = None

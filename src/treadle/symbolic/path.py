@@ -176,6 +176,8 @@ class SymbolicPath:
     order: list[int] = field(default_factory=list)
     decided_at: list[CodePlace] = field(default_factory=list)
     alternatives: list[Alternative] = field(default_factory=list)
+    # told whenever one is left: others may begin with it before this path has ended
+    on_left: Callable[[list[Alternative]], None] | None = None
     # how many conditions on unknowns were met, forced ones included: loops count their iterations by it
     decisions: int = 0
     # conditions that count only perhaps; the heap tells which those are (None: it does not count)
@@ -304,6 +306,8 @@ class SymbolicPath:
         """The alternative that goes on from here with this choice is left for later."""
         prospect = self.walk.prospect(choice) if self.walk is not None else None
         self.alternatives.append(Alternative((*self.choices, choice), model, prospect=prospect))
+        if self.on_left is not None:
+            self.on_left(self.alternatives)
 
     def join(self, joined: WaysJoined, about: Sequence[Any] = ()) -> None:
         """The ways of a condition or of a call are passed at once, or taken apart after all.

@@ -7,6 +7,7 @@ layout and docstrings. One that was not does not count, except that fields get t
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import os
 import sys
@@ -101,6 +102,7 @@ def _digest(parts: list[_Part], name: str) -> str:
     return _hash("".join(_text(p.node) for p in parts if p.name == name))
 
 
+@functools.cache
 def _rest(tree: ast.Module) -> str:
     return _hash(_text(tree, whole=False))
 

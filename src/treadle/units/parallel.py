@@ -6,7 +6,8 @@ from its head, in order. So the result is that of one process, byte for byte, ho
 beyond the limit on paths is thrown away. Only a limit on time lets chance in; then all that was found is kept.
 
 A worker stays with a function, takes the next one that nobody has begun, and helps with another's subtrees when there
-is none left. It gets a subtree for a moment and gives back what is left, so that no heavy one is a single worker's lot.
+is none left. It gets a subtree for a moment and gives back what is left, so that no heavy one is a single worker's lot;
+of a path that takes long by itself, others get what it has left for later while it runs.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from treadle.search.cluster import Workforce, pool_of
 from treadle.search.workers import AnyPool, Busy
 from treadle.symbolic.explore import End, PathRun, book, run_one
 from treadle.symbolic.path import Alternative, Choices, Limit, SymbolicPath
+from treadle.symbolic.solve.answers import KnownAnswer
 from treadle.symbolic.solve.solver import Solver
 from treadle.units.cases import Cases
 from treadle.units.ctrl_c import CtrlC
@@ -46,6 +48,9 @@ class _Node:
     parent: _Node | None = None
     next: _Node | None = None
     ran: PathRun[Cases] | None = None
+    # what it has left for later, as far as that was told while it ran; and who stood behind it before
+    early: list[_Node] = field(default_factory=list)
+    behind: _Node | None = None
     taken: bool = False
     died: bool = False  # its worker has died with it once
     lost: bool = False
@@ -111,9 +116,23 @@ class _Tree:
         self.begun = self.begun if self.begun is not None else time.monotonic()
 
     def add(self, node: _Node, ran: PathRun[Cases]) -> list[_Node]:
-        """A path has been run, here or elsewhere; what it left for later."""
+        """A path has been run, here or elsewhere; what it left for later and was not told before."""
         node.ran = ran
-        return self._chain(node, list(reversed(ran.alternatives)))
+        told = [early.alternative.choices for early in node.early]
+        if told != [alternative.choices for alternative in ran.alternatives[: len(told)]]:
+            self.forget_early(node)
+        return self._chain(node, list(reversed(ran.alternatives[len(node.early) :])))
+
+    def add_early(self, node: _Node, left: Sequence[Alternative]) -> None:
+        """A path that is still being run has left these for later, each nearer to it than those before."""
+        if not node.early:
+            node.behind = node.next
+        node.early += reversed(self._chain(node, list(reversed(left))))
+
+    def forget_early(self, node: _Node) -> None:
+        """What a path has told while it ran does not count: it is run again."""
+        if node.early:
+            node.next, node.early = node.behind, []
 
     def settle(self) -> None:
         """Book what has been run, in order, up to the first path that has not."""
@@ -188,6 +207,9 @@ class _Coordinator:
         self.places: dict[int, int] = {id(tree): number for number, tree in enumerate(trees)}
         # which function a worker is with
         self.stays: dict[Busy, _Tree] = {}
+        # what the solver of a worker has answered, in order; and how many of these another one has been told
+        self.known: list[tuple[Busy, KnownAnswer]] = []
+        self.told: Counter[Busy] = Counter()
 
     def run(self, ctrl_c: CtrlC) -> None:
         while any(not tree.over for tree in self.trees):
@@ -260,7 +282,9 @@ class _Coordinator:
                 number = next(self.numbers)
                 self.given[number] = _Given(tree, {node.alternative.choices: node})
                 is_rest = tree not in self.functions
-                self.pool.give(worker, number, PathsTask(self.places[id(tree)], start, left, _BUDGET, is_rest))
+                known = [answer for other, answer in self.known[self.told[worker] :] if other is not worker]
+                self.told[worker] = len(self.known)
+                self.pool.give(worker, number, PathsTask(self.places[id(tree)], start, left, _BUDGET, is_rest, known))
 
     def _work_for(self, worker: Busy) -> tuple[_Tree, _Node] | None:
         """Of a function that everybody has left; of the worker's own; of a new one; of any.
@@ -291,6 +315,13 @@ class _Coordinator:
                     for left in given.tree.add(node, ran):
                         left.taken = True
                         given.open[left.alternative.choices] = left
+            case ("left", number, choices, alternatives):
+                given = self.given[number]
+                node = given.open.get(choices)
+                if node is not None and not given.tree.over:
+                    given.tree.add_early(node, alternatives)
+            case ("known", answers):
+                self.known += [(worker, answer) for answer in answers]
             case ("again", number, choices):
                 self._here(self.given[number], choices)
             case ("explored", number, facts):
@@ -327,6 +358,7 @@ class _Coordinator:
                 continue
             for node in given.open.values():
                 node.taken = False
+                given.tree.forget_early(node)
             if position == 0 and given.open:
                 mine = {id(node) for node in given.open.values()}
                 running = next(node for node in given.tree.nodes() if id(node) in mine)

@@ -196,12 +196,17 @@ def _notices_its_end(node: ast.AST) -> bool:
 
 def _changed_globals(target: UnitTarget) -> set[str]:
     """Names of the module that its functions assign, or change what they hold."""
+    return _changed_in(tree_of(target.file)[0]) & set(vars(target.module))
+
+
+@functools.cache
+def _changed_in(module: ast.Module) -> set[str]:
     found: set[str] = set()
-    own = set(vars(target.module))
-    functions = [n for n in ast.walk(tree_of(target.file)[0]) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-    for function in functions:
+    for function in ast.walk(module):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
         local = {arg.arg for arg in ast.walk(function) if isinstance(arg, ast.arg)}
         local |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         found.update(name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names)
         found.update(set(_changed_names(function)) - local)
-    return found & own
+    return found

@@ -4,7 +4,9 @@ It resolves the targets itself, runs what is below the choices it is given, and 
 ended, so that whoever kills it loses one path.
 
 Beside what `search.workers` says itself, it tells ("ran", task, choices, path), ("again", task, choices) for a path
-whose case cannot be sent, and ("explored", task, facts) for a target as a whole.
+whose case cannot be sent, and ("explored", task, facts) for a target as a whole; of a path that takes long,
+("left", task, choices, alternatives) tells on the way what others may begin with. ("known", answers) tells what its
+solver has found out, which goes to the others with their next tasks.
 A task gives (counts, warnings).
 """
 
@@ -30,6 +32,7 @@ from treadle.symbolic.expr.show import show
 from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.aliasings import AliasingNumbers
 from treadle.symbolic.path import About, Alternative, Choices, Note, SymbolicPath
+from treadle.symbolic.solve.answers import KNOWN_ANSWERS, KnownAnswer
 from treadle.symbolic.solve.solver import Solver
 from treadle.units.cases import Cases
 from treadle.units.explore import Session
@@ -60,6 +63,8 @@ class PathsTask:
     budget: float
     # of the search for the branches that a limit has cut off
     is_rest: bool = False
+    # what the solvers of others have answered meanwhile
+    known: Sequence[KnownAnswer] = ()
 
 
 # --- messages ----------------------------------------------------------------------------------------------
@@ -88,6 +93,10 @@ class CasePickler(pickle.Pickler):
         raise pickle.PicklingError(f"{kind.__name__} is not sent")
 
 
+# What the pickler raises for a case that cannot be sent.
+_NOT_SENT = (pickle.PicklingError, AttributeError, TypeError)
+
+
 def _sendable(part: Expr | Note) -> Note:
     return Note(About.TEXT, show(part)) if isinstance(part, Expr) else part
 
@@ -99,6 +108,29 @@ def _plain(ran: PathRun[Cases]) -> PathRun[Cases]:
 
 
 # --- work --------------------------------------------------------------------------------------------------
+
+
+class _LongPath:
+    """A path that has run for longer than a task should: what it leaves is told at once, and is no longer its own."""
+
+    def __init__(self, tell: Tell, number: int, choices: Choices, since: float) -> None:
+        self._tell = tell
+        self._number = number
+        self._choices = choices
+        self._since = since
+        # how many of the alternatives, in the order in which they were left
+        self.told = 0
+
+    def tell(self, alternatives: Sequence[Alternative]) -> None:
+        if time.monotonic() < self._since:
+            return
+        left = [alternative.bare() for alternative in alternatives[self.told :]]
+        try:
+            self._tell(("left", self._number, self._choices, left), CasePickler)
+        except _NOT_SENT:
+            self._since = float("inf")
+        else:
+            self.told = len(alternatives)
 
 
 class PathServer:
@@ -114,6 +146,7 @@ class PathServer:
         for text in setup.texts:
             for target in resolve(text):
                 self._targets.setdefault(target.text, target)
+        KNOWN_ANSWERS.told = lambda answers: tell(("known", answers))
 
     def _session(self, number: int, is_rest: bool) -> tuple[Session, Solver]:
         if (number, is_rest) not in self._sessions:
@@ -124,6 +157,7 @@ class PathServer:
         return self._sessions[number, is_rest]
 
     def run(self, number: int, task: PathsTask) -> tuple[Counter[str], list[str]]:
+        KNOWN_ANSWERS.learn(task.known)
         session, solver = self._session(task.session, task.is_rest)
         before = Counter(session.result.summaries)
         if task.start is None:
@@ -140,16 +174,21 @@ class PathServer:
         begun = time.monotonic()
         deadline = begun + task.seconds
         todo = [self._models.pop((task.session, start.choices), start)]
-        while todo and (now := time.monotonic()) <= deadline and now - begun <= task.budget:
+        now = begun
+        while todo and now <= deadline and now - begun <= task.budget:
             alternative = todo.pop()
-            path = SymbolicPath(solver, alternative, deadline, words=session.samples)
+            long = _LongPath(self._tell, number, alternative.choices, now + task.budget)
+            path = SymbolicPath(solver, alternative, deadline, words=session.samples, on_left=long.tell)
             ran = run_one(session.cases, path)
-            todo.extend(ran.alternatives)
+            todo.extend(ran.alternatives[long.told :])
+            for left in ran.alternatives[: long.told]:
+                self._models[task.session, left.choices] = left
             try:
                 self._tell(("ran", number, alternative.choices, _plain(ran)), CasePickler)
-            except (pickle.PicklingError, AttributeError, TypeError):
+            except _NOT_SENT:
                 self._tell(("again", number, alternative.choices))
                 return  # what it leaves is known when it has been run again
+            now = time.monotonic()
         for left in todo:
             self._models[task.session, left.choices] = left
 
@@ -161,5 +200,5 @@ class PathServer:
         facts = {f.name: getattr(explored, f.name) for f in dataclasses.fields(explored) if f.name != "target"}
         try:
             self._tell(("explored", number, facts), CasePickler)
-        except (pickle.PicklingError, AttributeError, TypeError):
+        except _NOT_SENT:
             self._tell(("again", number, None))

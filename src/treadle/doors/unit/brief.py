@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
 
 from treadle.core.choice import ConditionGoes
 from treadle.doors.unit.result import Suite
@@ -20,39 +21,71 @@ from treadle.units.select import fewest
 _MOST_TESTS = 30
 
 
+@dataclass(slots=True, eq=False)
+class _Spares:
+    """The tests of a function that are not in the file, and what each of all its tests shows."""
+
+    explored: ExploredTarget
+    tests: list[TestCase]
+    shows: dict[int, int]
+    rounds: int = 0
+
+    def lost(self, held: set[int]) -> int:
+        """What no test shows any more, now that only these hold; the others are gone."""
+        lost = 0
+        for case in self.explored.cases:
+            lost |= self.shows[id(case)] if id(case) not in held else 0
+        self.explored.cases = [case for case in self.explored.cases if id(case) in held]
+        for case in self.explored.cases:
+            lost &= ~self.shows[id(case)]
+        return lost
+
+    def instead(self, lost: int) -> list[TestCase]:
+        """Those that show it; each time twice as many, since where one does not hold, others like it do not either."""
+        found: list[TestCase] = []
+        for _ in range(2**self.rounds):
+            others = [case for case in self.tests if self.shows[id(case)] & lost]
+            found += (new := fewest(others, lambda case: self.shows[id(case)] & lost))
+            chosen = set(map(id, new))
+            self.tests = [case for case in self.tests if id(case) not in chosen]
+        self.rounds += 1
+        return found
+
+
 class Shortened:
     """A long suite without what shows nothing new, and what could take the place of a test that does not hold."""
 
     def __init__(self, suite: Suite) -> None:
-        self.spare: list[tuple[ExploredTarget, list[TestCase], dict[int, int]]] = []
+        self.spare: list[_Spares] = []
         if sum(len(explored.cases) for explored in suite.explored) <= _MOST_TESTS:
             return
         for explored in suite.explored:
             numbers: dict[Hashable, int] = {}
             shows = {id(case): _bits(case, numbers) for case in explored.cases}
-            kept = fewest(explored.cases, lambda case, shows=shows: shows[id(case)])  # type: ignore[misc]
-            chosen = set(map(id, kept))
-            self.spare.append((explored, [case for case in explored.cases if id(case) not in chosen], shows))
-            suite.untold += len(explored.cases) - len(kept)
-            explored.cases = kept
+            self.spare.append(_Spares(explored, [], shows))
+            self._keep_fewest(suite, self.spare[-1])
+
+    def _keep_fewest(self, suite: Suite, spares: _Spares) -> bool:
+        cases = spares.explored.cases
+        kept = fewest(cases, lambda case: spares.shows[id(case)])
+        chosen = set(map(id, kept))
+        spares.tests += [case for case in cases if id(case) not in chosen]
+        spares.explored.cases = kept
+        suite.untold += len(cases) - len(kept)
+        return len(kept) < len(cases)
 
     def replaced(self, suite: Suite) -> bool:
-        """Whether tests that did not hold have others in their place now, which are to be run."""
+        """Whether tests that did not hold have others in their place now, or are too many: they are to be run."""
         held, changed = set(map(id, suite.cases)), False
-        for explored, spare, shows in self.spare:
-            lost = 0
-            for case in explored.cases:
-                lost |= shows[id(case)] if id(case) not in held else 0
-            explored.cases = [case for case in explored.cases if id(case) in held]
-            for case in explored.cases:
-                lost &= ~shows[id(case)]
-            others = [case for case in spare if shows[id(case)] & lost]
-            new = fewest(others, lambda case, shows=shows, lost=lost: shows[id(case)] & lost)  # type: ignore[misc]
-            spare[:] = [case for case in spare if not any(case is one for one in new)]
-            explored.cases += new
+        for spares in self.spare:
+            new = spares.instead(lost) if (lost := spares.lost(held)) else []
+            spares.explored.cases += new
             suite.untold -= len(new)
             changed = changed or bool(new)
-        return changed
+        if changed:
+            return True
+        fewer = [self._keep_fewest(suite, spares) for spares in self.spare if spares.rounds > 1]
+        return any(fewer)
 
 
 def _bits(case: TestCase, numbers: dict[Hashable, int]) -> int:

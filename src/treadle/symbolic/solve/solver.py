@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import time
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,7 @@ import z3
 from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.expr.terms import BOOL, INT, REAL, REF, STR, Const, Expr, Model, Sort, Value, not_
 from treadle.symbolic.solve import bounds
+from treadle.symbolic.solve.answers import KNOWN_ANSWERS, question_of
 from treadle.symbolic.solve.definitions import instances
 from treadle.symbolic.solve.pins import reduced
 from treadle.symbolic.solve.translate import Translator, value_of
@@ -236,13 +238,26 @@ class Solver:
         pins, left = found
         verdict = SolverVerdict(Answer.SAT, {})
         if left:
-            self.counts["z3 strings"] += 1
-            verdict = self._refined(left)
+            verdict = self._known_or_asked(left)
             if verdict.answer is Answer.UNKNOWN:
                 verdict = self._guess(left[:-1], left[-1], [v for v in unknowns if v not in pins])
         else:
             self.counts["pins"] += 1
         return verdict if verdict.model is None else SolverVerdict(Answer.SAT, {**verdict.model, **pins})
+
+    def _known_or_asked(self, conditions: Sequence[Expr]) -> SolverVerdict:
+        question = question_of(conditions, self.timeout)
+        known = KNOWN_ANSWERS.get(question)
+        if known is not None:
+            model = known.model()
+            if model is None or all(evaluate(c, model) for c in conditions):
+                self.counts["remembered"] += 1
+                return SolverVerdict(Answer(known.answer), model)
+        self.counts["z3 strings"] += 1
+        begun = time.monotonic()
+        verdict = self._refined(conditions)
+        KNOWN_ANSWERS.keep(question, verdict.answer.value, verdict.model, time.monotonic() - begun)
+        return verdict
 
     def _refined(self, conditions: Sequence[Expr]) -> SolverVerdict:
         """Ask a z3 that knows nothing else, and believe only a model that our evaluator confirms.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
@@ -74,24 +75,31 @@ def iterate(vm: VM, value: PyValue) -> IteratorValue:
 
 def spread(vm: VM, value: PyValue) -> list[PyValue]:
     """All values of an iterable; an unknown number of them is bounded like a loop."""
+    return list(each(vm, value))
+
+
+def each(vm: VM, value: PyValue) -> Iterable[PyValue]:
+    """The values of an iterable one after the other, as somebody takes them; those of a list as it is now."""
     value = vm.force(value)
     if isinstance(value, tuple):
-        return list(value)
+        return value
     if isinstance(value, ListObj):
         return list(open_lists.items(vm, value))
-    iterator = iterate(vm, value)
-    found: list[PyValue] = []
-    before = vm.mark()
-    while True:
-        try:
-            found.append(iterator.step())
-        except Exhausted:
-            return found
-        if len(found) > vm.k + 1 and not iterator.bounded() and vm.asked_since(before):
-            raise BoundReached(Limit.LOOP, vm.path.place)
+    return _each(vm, iterate(vm, value))
+
+
+def _each(vm: VM, iterator: IteratorValue) -> Iterator[PyValue]:
+    for found in itertools.count(1):
         before = vm.mark()
-        if len(found) > 10_000:
+        try:
+            value = iterator.step()
+        except Exhausted:
+            return
+        if found > vm.k + 1 and not iterator.bounded() and vm.asked_since(before):
+            raise BoundReached(Limit.LOOP, vm.path.place)
+        if found > 10_000:
             raise BoundReached(Limit.DEPTH, vm.path.place)
+        yield value
 
 
 _BUILTIN_ITERS = (tuple.__iter__, list.__iter__, dict.__iter__, set.__iter__)

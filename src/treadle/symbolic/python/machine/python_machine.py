@@ -38,6 +38,7 @@ class PythonMachine(VM):
     item = sequences.get_item
     iterate = iteration.iterate
     spread = iteration.spread
+    each = iteration.each
     call_with = calls.call
     run_function = calls.run
     call_real = concrete.call_real

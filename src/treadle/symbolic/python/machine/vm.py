@@ -8,7 +8,7 @@ says which function answers.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -133,6 +133,10 @@ class VM(IrMachine):
 
     def spread(self, value: PyValue) -> list[PyValue]:
         """All values of an iterable; an unknown number of them is bounded like a loop."""
+        raise NotImplementedError
+
+    def each(self, value: PyValue) -> Iterable[PyValue]:
+        """The values of an iterable one after the other, as somebody takes them; those of a list as it is now."""
         raise NotImplementedError
 
     def call_with(self, function: PyValue, args: list[PyValue], named: dict[str, PyValue]) -> Any:

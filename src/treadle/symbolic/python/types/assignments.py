@@ -7,7 +7,7 @@ import functools
 import inspect
 import textwrap
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from treadle.core.parsing import mangle
@@ -23,6 +23,13 @@ def slots(cls: type) -> list[str]:
 
 
 def methods(cls: type) -> list[tuple[ast.FunctionDef, Any]]:
+    """The functions of a class with their text, the constructor first."""
+    key: object = cls
+    return _methods(key)
+
+
+@functools.cache
+def _methods(cls: Any) -> list[tuple[ast.FunctionDef, Any]]:
     found = []
     written = [part for v in vars(cls).values() for part in ((v.fget, v.fset) if isinstance(v, property) else (v,))]
     for function in written:
@@ -81,8 +88,17 @@ def _meets(body: list[ast.stmt], wanted: list[Assignment]) -> bool:
     return False
 
 
-def assignments(node: ast.FunctionDef, base: type) -> Iterator[tuple[str, Assignment, ast.expr | None]]:
+def assignments(node: ast.FunctionDef, base: object) -> Sequence[tuple[str, Assignment, ast.expr | None]]:
     """Each self.x = value in a method: the name, the statement, the value."""
+    return _assignments(node, base)
+
+
+@functools.cache
+def _assignments(node: ast.FunctionDef, base: Any) -> Sequence[tuple[str, Assignment, ast.expr | None]]:
+    return tuple(_all_assignments(node, base))
+
+
+def _all_assignments(node: ast.FunctionDef, base: type) -> Iterator[tuple[str, Assignment, ast.expr | None]]:
     me = receiver(node)
     for statement in ast.walk(node):
         if not isinstance(statement, Assignment):

@@ -8,12 +8,16 @@ from typing import Any
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
 from treadle.symbolic.heap.objects import ListObj
+from treadle.symbolic.path import BoundReached, Limit
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.indexing import as_index, clamped, known_slice, position
 from treadle.symbolic.python.values.kinds import is_known
 from treadle.symbolic.python.values.open_lists import close, reshaped, source
 from treadle.symbolic.python.values.table import method
 from treadle.symbolic.python.values.values import PyValue, SliceValue
+
+# A generator may look at the list that it makes grow, and then has no end.
+_MOST_GROWN = 2_000
 
 
 @method(list, "__init__")
@@ -29,9 +33,10 @@ def append(vm: VM, obj: ListObj, value: PyValue) -> None:
 
 @method(list, "extend")
 def extend(vm: VM, obj: ListObj, values: PyValue) -> None:
-    new = vm.spread(values)
-    obj = reshaped(vm, obj)
-    (obj.items if obj.items is not None else obj.tail).extend(new)
+    for number, value in enumerate(vm.each(values)):
+        append(vm, obj, value)
+        if number > _MOST_GROWN:
+            raise BoundReached(Limit.DEPTH, vm.path.place)
 
 
 def replace(vm: VM, obj: ListObj, values: list[PyValue]) -> None:
