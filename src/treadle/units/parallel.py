@@ -87,6 +87,12 @@ class _Tree:
         self.warnings: list[str] = []
         self._solver: Solver | None = None
 
+    @property
+    def around(self) -> tuple[str, str]:
+        """The module that the function is in, and its class."""
+        module, _, name = self.session.target.text.partition(":")
+        return module, name.rpartition(".")[0]
+
     def _chain(self, after: _Node | None, left: Sequence[Alternative]) -> list[_Node]:
         """Put what is left behind a path, the first to be run first."""
         nodes = [_Node(alternative, after) for alternative in left]
@@ -289,14 +295,20 @@ class _Coordinator:
     def _work_for(self, worker: Busy) -> tuple[_Tree, _Node] | None:
         """Of a function that everybody has left; of the worker's own; of a new one; of any.
 
-        A worker that is busy gets more of the same only: the clock of a function runs from its first path.
+        A worker that is busy gets more of the same only: the clock of a function runs from its first path. A new one is
+        rather of a class that no other worker is with: neighbours ask their solvers the same.
         """
-        attended = {id(self.stays[p]) for p in self.pool.ready if p in self.stays and p.tasks}
+        attended = [self.stays[p] for p in self.pool.ready if p in self.stays and p.tasks]
+        around = {tree.around for tree in attended}
         own = self.stays.get(worker)
         rules: list[Callable[[_Tree], bool]] = [lambda tree: tree is own]
         if not worker.tasks:
-            rules.insert(0, lambda tree: tree.begun is not None and id(tree) not in attended)
-            rules += [lambda tree: tree.begun is None, lambda tree: True]
+            rules.insert(0, lambda tree: tree.begun is not None and tree not in attended)
+            rules += [
+                lambda tree: tree.begun is None and tree.around not in around,
+                lambda tree: tree.begun is None,
+                lambda tree: True,
+            ]
         for rule in rules:
             for tree in self.trees:
                 node = tree.free() if not tree.over and rule(tree) else None
