@@ -4,7 +4,8 @@ All run 2 tasks x 3 updates of a shared number across `asyncio.sleep(0)` (`subje
 one after the other, each in a process of its own, in one environment that holds the peers and a wheel of this checkout;
 with `--pure` the checkout as it is, without its compiled parts, which saves minutes of building.
 The peers draw schedules at random; so does `treadle random`. `treadle dpor` runs one execution per class, of which
-there are 50, and then is done: what it takes to begin counts most there.
+there are 50, and then is done: what it takes to begin counts most there. `plain asyncio` is `asyncio.run` of the same
+program as often, with no tool, in the one order that it has.
 
 A machine with other work on it disturbs the rate per second; `cpu_rate` is the rate per second of processor time, and
 `cpu_ratio` that of `treadle random` by that of the peer.
@@ -52,7 +53,7 @@ def main(quick: bool, pure: bool = False) -> None:
         return
     mine: dict[str, Any] = {}
     schedules = 200 if quick else 2000
-    for tool in ("treadle random", "treadle dpor", *(peer.split("==")[0] for peer in PEERS)):
+    for tool in ("treadle random", "treadle dpor", "plain asyncio", *(peer.split("==")[0] for peer in PEERS)):
         answer = run(inner, tool, schedules, pure)
         mine = mine or answer
         ratio = mine["cpu_rate"] / answer["cpu_rate"] if "cpu_rate" in answer and "cpu_rate" in mine else None

@@ -43,6 +43,12 @@ def treadle_dpor(schedules):
     return with_treadle(schedules, "dpor")
 
 
+def plain_asyncio(schedules):
+    for _ in range(schedules):
+        asyncio.run(main())
+    return schedules, "one order"
+
+
 def simloom(schedules):
     import simloom
 
@@ -71,4 +77,6 @@ tool(2)  # imports, caches
 started, used = time.perf_counter(), time.process_time()
 executions, verdict = tool(schedules)
 spent, used = time.perf_counter() - started, time.process_time() - used
-print(json.dumps({"executions": executions, "rate": executions / spent, "cpu_rate": executions / used, "note": verdict}))
+print(
+    json.dumps({"executions": executions, "rate": executions / spent, "cpu_rate": executions / used, "note": verdict})
+)
