@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.doors_unit.suites import empty_folder as empty_folder
 from treadle.report import fresh_process
 
 Done = subprocess.CompletedProcess[str]

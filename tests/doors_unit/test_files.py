@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from textwrap import dedent
-from typing import Any
 
 import pytest
 
-import treadle
-from treadle.doors.unit.result import Suite
+from tests.doors_unit.suites import suite_of
 from treadle.observe.effects import EffectGuard, EffectRefused
 from treadle.units.probing import files
 from treadle.units.probing.call import Probe, Prober
@@ -19,16 +16,7 @@ from treadle.units.probing.values import ValuePool
 from treadle.units.target import resolve
 from treadle.units.value_source import Imports
 
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-
-
-def suite_of(name: str, program: str, target: str, **options: Any) -> Suite:
-    Path(f"{name}.py").write_text(dedent(program).lstrip())
-    return treadle.unit(f"{name}:{target}", write_file=False, **options)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 # What is called, and what its tests must say.

@@ -6,28 +6,18 @@ import ast
 import zlib
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
 
 import pytest
 
 import treadle
+from tests.doors_unit.suites import suite_of
 from treadle.core.errors import UsageError
 from treadle.doors.unit.console import summary
-from treadle.doors.unit.result import Suite
 from treadle.symbolic.python.values.matching import matching
 from treadle.units.probing.examples import example_calls
 from treadle.units.target import resolve
 
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-
-
-def suite_of(name: str, program: str, target: str, **options: Any) -> Suite:
-    Path(f"{name}.py").write_text(dedent(program).lstrip())
-    return treadle.unit(f"{name}:{target}", write_file=False, **options)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 EXPIRING = """
