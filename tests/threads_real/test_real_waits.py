@@ -27,7 +27,7 @@ import treadle
 from treadle.core.errors import Unsupported
 from treadle.core.operation import GET
 from treadle.threads import real_waits
-from treadle.threads.primitives import outside
+from treadle.threads.primitives import outside, selecting
 from treadle.threads.strands import current
 
 
@@ -578,3 +578,19 @@ def test_what_select_is_given_is_asked_for_its_descriptor_once() -> None:
             select.select([object()], [], [], 0)  # type: ignore[type-var]
 
     assert explored(test).verdict.is_pass
+
+
+@pytest.mark.parametrize("kind", [selecting.Poll, selecting.Epoll])
+def test_outside_of_an_execution_a_poll_is_the_real_one(kind: type[selecting.Poll]) -> None:
+    reader, writer = os.pipe()
+    try:
+        poll = kind()
+        poll.register(reader, select.POLLIN)
+        assert poll.poll(0) == []
+        os.write(writer, b"x")
+        assert [descriptor for descriptor, _ in poll.poll(1)] == [reader]
+        poll.unregister(reader)
+        assert poll.poll(0) == []
+    finally:
+        os.close(reader)
+        os.close(writer)

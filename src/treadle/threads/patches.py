@@ -44,6 +44,7 @@ from treadle.threads.primitives import (
     pool,
     processes,
     queues,
+    selecting,
     semaphore,
     thread,
 )
@@ -67,6 +68,7 @@ _FAMILIES: tuple[Any, ...] = (
     exchanged,
     frames,
     outside,
+    selecting,
     buffers,
     files,
 )

@@ -16,14 +16,13 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from treadle.classes import choosing
 from treadle.classes import pools as pools_module
 from treadle.classes.assembler import Assembler, Pair
 from treadle.classes.calls import SOUT, MethodCall
 from treadle.classes.choosing import Candidates
-from treadle.classes.coverage import Trace
 from treadle.classes.grown import Grower
 from treadle.classes.in_tasks import stage_of
 from treadle.classes.interleavings import Explored, InterleavingExplorer
@@ -37,6 +36,7 @@ from treadle.classes.subject import CLASS_ITSELF, PASSING, TIME_PASSES, Subject
 from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Verdict
 from treadle.doors.class_.findings import Findings
+from treadle.doors.class_.roots import Root
 from treadle.doors.class_.selection import not_compared, selected, untried
 from treadle.threads.diverged import Diverged
 from treadle.threads.switching import running, running_name
@@ -74,27 +74,6 @@ _MOST_LONGER = 40
 _PART_FOR_LONGER = 0.25
 
 
-@dataclass
-class _Root:
-    """One way to make the object, with its own tree of sequences."""
-
-    candidates: Candidates
-    automaton: Automaton
-    generator: SequenceGenerator
-    assembler: Assembler
-    covered: set[Trace] = field(default_factory=set)
-    queue: list[tuple[float, int, Pair]] = field(default_factory=list)  # pairs that wait, the most promising first
-    timed: list[tuple[float, int, Pair]] = field(default_factory=list)  # those that were run, with time beside them
-    level: int = 0
-    saturated: bool = False
-    elsewhere: bool = False  # have pairs been looked for in the states beside the sequences?
-    widened: bool = False  # have values of another seed been tried?
-
-    def has_work(self) -> bool:
-        waiting = self.queue or self.assembler.spare or self.timed
-        return bool(not self.saturated or waiting or not (self.elsewhere and self.widened))
-
-
 class ClassCampaign:
     """Runs the iterations for one subject."""
 
@@ -106,7 +85,7 @@ class ClassCampaign:
         self.methods = selected(subject, options)
         self.clocks = not subject.in_tasks and any(method.name == PASSING for method in subject.methods)
         self.blamed: set[frozenset[str]] = set()  # methods that were seen to break together
-        self.unfinished: list[tuple[_Root, Pair]] = []
+        self.unfinished: list[tuple[Root, Pair]] = []
         self.started = time.perf_counter()
         self.deadline = self.started + options.budget
         self.work_began = time.process_time()
@@ -114,10 +93,10 @@ class ClassCampaign:
         self.told = 0.0
         self.count = itertools.count()
         self.unstable: dict[str, dict[str, None]] = {}  # why results are not compared -> of which methods
-        self.longer: Iterator[tuple[_Root, Test]] | None = None
+        self.longer: Iterator[tuple[Root, Test]] | None = None
         self.not_called: dict[str, str] = {}  # methods that some way to make the object does not let in, and why
         self.called: set[str] = set()
-        self.roots: list[_Root] = []
+        self.roots: list[Root] = []
 
     # ------------------------------------------------------------------ the iterations
 
@@ -177,7 +156,7 @@ class ClassCampaign:
     def _pools(self, seed: int) -> Pools:
         return Pools(self.subject, self.options.values, seed, Grower(self.stage), self.options.recorded)
 
-    def _follow_orders(self, root: _Root) -> None:
+    def _follow_orders(self, root: Root) -> None:
         """Walk through the states that tests and examples bring an object into, and try their calls there."""
         for order in self.pools.orders_seen():
             delta = Delta(states=(root.automaton.initial,))
@@ -222,7 +201,7 @@ class ClassCampaign:
             assembler = Assembler(automaton)
             for call in calls:
                 assembler.siblings.setdefault(call.method, []).append(call)
-            planted = _Root(Candidates(root, list(calls), self.judged), automaton, generator, assembler)
+            planted = Root(Candidates(root, list(calls), self.judged), automaton, generator, assembler)
             self.roots.append(planted)
             self._choose_observers(planted)
             for pair in assembler.fresh(self.judged):
@@ -246,7 +225,7 @@ class ClassCampaign:
                 self._plant()
         return False
 
-    def _turn(self, root: _Root) -> None:
+    def _turn(self, root: Root) -> None:
         """Explore pairs that wait; when there are none, or they have had their share, generate a sequence and assemble
         it."""
         may_go_on, soon = self._for(_TURN), self._for(_TURN / 2)
@@ -266,7 +245,7 @@ class ClassCampaign:
             elif not root.saturated and not root.queue and not soon():
                 return
 
-    def _go_further(self, root: _Root) -> None:
+    def _go_further(self, root: Root) -> None:
         """The sequences are used up: let time pass beside the pairs, look at other states, then at other values, then
         that is all."""
         if root.timed:
@@ -290,7 +269,7 @@ class ClassCampaign:
                 root.assembler.siblings.setdefault(call.method, []).append(call)
             root.saturated, root.level, root.elsewhere = False, 0, False
 
-    def _iteration(self, root: _Root) -> None:
+    def _iteration(self, root: Root) -> None:
         """Generate a sequence, assemble it with the repository, and queue the new pairs."""
         root.generator.level = _LEVELS[root.level]
         with self._at_work_on("sequences"):
@@ -323,7 +302,7 @@ class ClassCampaign:
         ):
             found.growth.append(now)
 
-    def _choose_observers(self, root: _Root) -> None:
+    def _choose_observers(self, root: Root) -> None:
         """How to look at the object: asked when it is fresh, after single calls, and after some in a row."""
         chosen = root.candidates
         single = [way for way in root.automaton.shortest.values() if way and way[-1].method in self.judged]
@@ -370,7 +349,7 @@ class ClassCampaign:
                 self.result.longer_exhausted += explored.exhausted
                 self._witnessed(explored, blame, self.result.tests_assembled)
 
-    def _assemble_longer(self) -> Iterator[tuple[_Root, Test]]:
+    def _assemble_longer(self) -> Iterator[tuple[Root, Test]]:
         """Turns over the roots. A test is not worth running when two methods in it are known to be at fault."""
         most = self.options.calls
         sources = [(root, Longer(root.assembler, root.candidates.judged, most).tests()) for root in self.roots]
@@ -393,7 +372,7 @@ class ClassCampaign:
 
     # ------------------------------------------------------------------ one pair
 
-    def _explore(self, root: _Root, pair: Pair, number: int) -> None:
+    def _explore(self, root: Root, pair: Pair, number: int) -> None:
         chosen = root.candidates
         blame = frozenset((pair.one.method, pair.other.method))
         if blame in self.options.ignored:
@@ -494,7 +473,7 @@ class ClassCampaign:
                 self._witnessed(explored, blame, self.result.tests_assembled)
         return False
 
-    def _cover(self, root: _Root, alpha: tuple[MethodCall, ...], threads: tuple[tuple[MethodCall, ...], ...]) -> None:
+    def _cover(self, root: Root, alpha: tuple[MethodCall, ...], threads: tuple[tuple[MethodCall, ...], ...]) -> None:
         """The method traces of a random test, as the sequences of the other generator have them."""
         for calls in threads:
             delta = Delta(states=(root.automaton.initial,))

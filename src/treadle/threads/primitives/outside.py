@@ -1,4 +1,4 @@
-"""What is really waited for: sockets, pipes, selectors and other processes.
+"""What is really waited for: sockets, pipes and other processes; several of them at once in `selecting`.
 
 A strand that waits for one of them lets the others run, and goes on when a look at the real thing says that it would
 not block. When nobody else can go on, the execution waits really (`threads.real_waits`). All that strands do to the
@@ -10,10 +10,8 @@ Keeps: no model here calls what could block before it has seen that it does not.
 from __future__ import annotations
 
 import functools
-import math
 import os
 import select as select_module
-import selectors
 import signal
 import socket as socket_module
 import stat
@@ -30,7 +28,6 @@ except ImportError:  # not on this platform
 
 from treadle.core.operation import GET, LOOK, PUT, READ, SIGNAL, Operation
 from treadle.threads import files
-from treadle.threads.execution import LATE
 from treadle.threads.primitives.inside import at_end, count_made, here
 from treadle.threads.real_waits import threads_beside
 from treadle.threads.strands import Strand, SyncObject
@@ -49,7 +46,6 @@ _real_flock: Any = getattr(fcntl, "flock", None)
 _real_setitimer: Any = getattr(signal, "setitimer", None)
 _real_alarm: Any = getattr(signal, "alarm", None)
 _real_poll: Any = getattr(select_module, "poll", None)
-_real_epoll: Any = getattr(select_module, "epoll", None)
 
 # The one location of all that strands do outside.
 THE_OUTSIDE = "the outside"
@@ -87,6 +83,10 @@ class Outside(SyncObject):
     def of_this_process(self) -> bool:
         """Can only strands of this execution make it ready? Then there is no use in waiting for it really."""
         return bool(self.descriptors) and are_ours(self.descriptors)
+
+
+def descriptor_of(thing: Any) -> int:
+    return thing if isinstance(thing, int) else int(thing.fileno())
 
 
 def are_ours(descriptors: Iterable[int]) -> bool:
@@ -235,12 +235,12 @@ def make(self: Any, *args: Any, **kwargs: Any) -> None:
     waits in the kernel for an answer to the one before."""
     _real_make(self, *args, **kwargs)
     if here() is not None:
-        _close_behind(weakref.ref(self), _Socket._real_close)
+        close_behind(weakref.ref(self), _Socket._real_close)
         if self.type == socket_module.SOCK_STREAM and self.family in (socket_module.AF_INET, socket_module.AF_INET6):
             self.setsockopt(socket_module.IPPROTO_TCP, socket_module.TCP_NODELAY, 1)
 
 
-def _close_behind(made: Callable[[], Any], close: Callable[[Any], Any]) -> None:
+def close_behind(made: Callable[[], Any], close: Callable[[Any], Any]) -> None:
     if not _MADE:
         at_end(_close_all)
     _MADE.append((made, close))
@@ -248,7 +248,7 @@ def _close_behind(made: Callable[[], Any], close: Callable[[Any], Any]) -> None:
 
 def keep_open() -> None:
     """What is made in this execution outlives it."""
-    _close_behind(lambda: None, _real_close)  # which is undone after what follows
+    close_behind(lambda: None, _real_close)  # which is undone after what follows
     at_end(_MADE.clear)
 
 
@@ -376,138 +376,6 @@ def _note_alarm(seconds: float) -> None:
         strand.execution.alarm = strand.execution.clock.now + seconds if seconds else None
 
 
-# ---------------------------------------------------------------------- several at once
-
-
-def select(readers: Any, writers: Any, failing: Any, timeout: float | None = None, /) -> Any:
-    strand = here()
-    if strand is None:
-        return _real_select(readers, writers, failing, timeout)
-    given = [list(group) for group in (readers, writers, failing)]
-    try:
-        # Asked once, as the real one does: `fileno` may be code of the program.
-        numbers = [[_descriptor(one) for one in group] for group in given]
-    except AttributeError:
-        return _real_select(*given, 0)  # which tells what is wrong with them
-    found: Any = ([], [], [])
-
-    def look() -> bool:
-        nonlocal found
-        found = _real_select(*numbers, 0)
-        return any(found)
-
-    _look_until(strand, look, "select", (number for group in numbers for number in group), timeout)
-    return tuple(
-        [one for one, number in zip(group, asked, strict=True) if number in ready]
-        for group, asked, ready in zip(given, numbers, found, strict=True)
-    )
-
-
-def _descriptor(thing: Any) -> int:
-    return thing if isinstance(thing, int) else int(thing.fileno())
-
-
-def _look_until(
-    strand: Strand, look: Callable[[], Any], what: str, descriptors: Iterable[int], timeout: float | None
-) -> None:
-    """Wait until a look finds something, at most so long; a timeout of nothing is one look."""
-    look()  # what is wrong with the arguments is told here
-    if timeout is not None and timeout <= 0:
-        act(strand)
-        strand.execution.clock.now += LATE  # or who looks until a deadline is behind him would look for ever
-    else:
-        strand.point(GET, guard_of(look, what, descriptors), timeout)
-    look()
-
-
-def _selecting(kind: Any) -> Any:
-    real = vars(kind)["select"]
-
-    def select(self: Any, timeout: float | None = None) -> Any:
-        strand = here()
-        if strand is None:
-            return real(self, timeout)
-        found: Any = []
-
-        def look() -> Any:
-            nonlocal found
-            found = real(self, 0)
-            return found
-
-        descriptors = list(self.get_map() or ())
-        _look_until(strand, look, f"{type(self).__name__}.select", descriptors, timeout)
-        return found
-
-    return select
-
-
-class Poll:
-    """In the place of `select.poll`, which is a function that makes objects of a type in C."""
-
-    _make, _a_second = _real_poll, 1000.0
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._real = type(self)._make(*args, **kwargs)
-        self._descriptors: set[int] = set()
-        if here() is not None and hasattr(self._real, "close"):
-            real = self._real
-            _close_behind(lambda: None if real.closed else real, type(real).close)
-
-    def register(self, file: Any, *events: int, **named: int) -> None:
-        self._real.register(file, *events, **named)
-        self._descriptors.add(_descriptor(file))
-
-    def unregister(self, file: Any) -> None:
-        self._real.unregister(file)
-        self._descriptors.discard(_descriptor(file))
-
-    def poll(self, timeout: float | None = None) -> Any:
-        return self._poll(timeout)
-
-    def _poll(self, timeout: float | None, *most: int) -> Any:
-        """A negative timeout is none, and what is less than a millisecond is one, as in the kernel."""
-        strand = here()
-        if strand is None:
-            return self._real.poll(timeout, *most)
-        found: Any = []
-
-        def look() -> Any:
-            nonlocal found
-            found = self._real.poll(0, *most)
-            return found
-
-        milliseconds = None if timeout is None or timeout < 0 else math.ceil(timeout * 1000 / self._a_second)
-        seconds = None if milliseconds is None else milliseconds / 1000
-        _look_until(strand, look, type(self).__name__.lower(), self._descriptors, seconds)
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        """`modify`, `close`, `fileno`, ...: nothing that waits."""
-        return getattr(self._real, name)
-
-
-class Epoll(Poll):
-    """In the place of `select.epoll`, whose type in C cannot have other methods."""
-
-    _make, _a_second = _real_epoll, 1.0
-
-    @classmethod
-    def fromfd(cls, descriptor: int) -> Epoll:
-        made = cls.__new__(cls)
-        made._real = _real_epoll.fromfd(descriptor)
-        made._descriptors = {descriptor}  # what is registered there, nobody says
-        return made
-
-    def poll(self, timeout: float | None = None, maxevents: int = -1) -> Any:
-        return self._poll(timeout, maxevents)
-
-    def __enter__(self) -> Epoll:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._real.close()
-
-
 # ---------------------------------------------------------------------- pipes, other processes
 
 
@@ -558,7 +426,7 @@ def flock(file: Any, operation: int, /) -> None:
         if operation & (fcntl.LOCK_NB | fcntl.LOCK_UN):
             act(strand)
         else:
-            descriptor = _descriptor(file)
+            descriptor = descriptor_of(file)
             look = functools.partial(_could_lock, descriptor, operation)
             strand.point(GET, guard_of(look, "fcntl.flock", (descriptor,)))
     _real_flock(file, operation)
@@ -578,7 +446,6 @@ def _could_lock(descriptor: int, operation: int) -> bool:
 
 _READING = ("recv", "recv_into", "recvfrom", "recvfrom_into", "recvmsg", "recvmsg_into")
 _WRITING = ("send", "sendto", "sendmsg")
-_SELECTORS = ("SelectSelector", "_PollLikeSelector", "EpollSelector", "KqueueSelector")
 
 PATCHES: list[tuple[Any, dict[str, Any]]] = [
     (
@@ -596,19 +463,8 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
             "shutdown": shutdown,
         },
     ),
-    (
-        select_module,
-        {"select": select}
-        | ({"poll": Poll} if _real_poll is not None else {})
-        | ({"epoll": Epoll} if _real_epoll is not None else {}),
-    ),
     *([(fcntl, {"flock": flock})] if _real_flock is not None else []),
     (os, {"read": read}),
     *([(signal, {"setitimer": setitimer, "alarm": alarm})] if _real_alarm is not None else []),
     (subprocess.Popen, {"wait": wait, "communicate": communicate}),
-    *(
-        (kind, {"select": _selecting(kind)})
-        for kind in (getattr(selectors, name, None) for name in _SELECTORS)
-        if kind is not None and "select" in vars(kind)
-    ),
 ]
