@@ -169,7 +169,7 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (["actor", "tests.test_x:C.m"], "is no ABS model"),
         (["actor", f"{FACTORIAL}:Fact.tf"], "class Fact has no method 'tf'; did you mean 'ft'?"),
         (["actor", f"{FACTORIAL}:Fcat.ft"], "has no class 'Fcat'; did you mean 'Fact'?"),
-        (["actor", f"{FACTORIAL}:Fact"], "names no method; write Class.method"),
+        (["actor", f"{FACTORIAL}:Fact"], "names no method; write Fact.ft"),
         (["actor", f"{FACTORIAL}:Fact.ft", "-k", "0"], "'0' is no limit"),
         (["actor", f"{FACTORIAL}:Fact.ft", "--tasks", "many"], "'many' is no limit"),
         (["actor", f"{FACTORIAL}:Fact.ft", "--domain", "5"], "--domain '5' is no range"),
@@ -299,7 +299,7 @@ def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path:
     (tmp_path / "folder.abs").mkdir()
     (tmp_path / "m.abs").write_text("module M; import * from Nowhere; class C { Unit m() { } } { }")
     code, _, err = call(capsys, "explore", str(tmp_path / "m.abs"))
-    assert (code, "there is no module 'Nowhere'; the .abs files beside the model are searched" in err) == (2, True)
+    assert (code, "there is no module 'Nowhere'; put its .abs file beside the model" in err) == (2, True)
     code, _, err = call(capsys, "explore", f"{tmp_path / 'm.abs'}:C.m")
     assert (code, "a method is for: treadle actor" in err) == (2, True)
 
@@ -327,7 +327,43 @@ def test_each_failed_assertion_is_a_finding_with_its_place(capsys: pytest.Captur
 
 def test_a_main_block_that_never_ends_is_told_as_that(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     model = tmp_path / "endless.abs"
-    model.write_text("module M; { while (True) { skip; } }")
+    model.write_text("module M; { Int n = 0; while (True) { n = n + 1; } }")
     code, out, _ = call(capsys, "actor", str(model))
     assert code == 3
-    assert "a loop of the model does not come to its end" in out
+    assert "a loop had not ended after 100000 turns" in out
+    code, _, err = call(capsys, "run", str(model), "--loop", "2000")
+    assert code == 2
+    assert f"{model}:1: a task had made 2000 turns" in err
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        (":C.k", "m.abs:3: numerator and denominator of an unknown rational cannot be explored; give it a known one"),
+        (":C.d", "m.abs:4: a delay of unknown length cannot be explored; give it a known number"),
+        ("", "m.abs:6: random(1000): only 1 to 64 different results are explored; let the model draw from fewer"),
+        (":C", "'C' names no method; write C.k"),
+    ],
+)
+def test_what_is_refused_when_it_is_met_says_where(
+    target: str, sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text(
+        "module M;\nclass C {\n  Int k(Rat r) { return numerator(r); }\n"
+        "  Unit d(Int n) { await duration(n, n); }\n}\n{ Int x = random(1000); }\n"
+    )
+    code, _, err = call(capsys, "actor", f"{model}{target}")
+    assert code == 2
+    assert sentence in err
+
+
+def test_a_pass_within_bounds_says_what_was_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "explore", str(EXAMPLES / "factorial.abs"), "--reduce", "paper")
+    assert code == 0
+    assert "no schedule that was run fails (8 executions), but --reduce paper can leave out orders that matter" in out
+
+
+def test_one_deadlock_is_one_finding_in_whatever_order_it_comes_about(capsys: pytest.CaptureFixture[str]) -> None:
+    found = told(capsys, "explore", str(EXAMPLES / "database.abs"), "--reduce", "none")
+    assert (found["statistics"]["deadlocks"], len(found["findings"])) == (2, 1)

@@ -102,3 +102,9 @@ def test_the_likeliest_actor_where_none_is_stable(tmp_path: Path) -> None:
         assert ("orders that matter can be missing" in " ".join(summary(made))) == (objects == "likeliest")
     assert found["likeliest"][0] < found["all"][0]
     assert (found["all"][1], found["likeliest"][1]) == ({"r1", "r2"}, {"r1"})
+
+
+def test_the_order_of_a_class_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    selection = OrderSelection(of_class=(("Cc", "fifo"),))
+    with pytest.raises(UsageError, match="there is no class 'Cc'; did you mean 'C'"):
+        generate(str(model(tmp_path)), selection=selection)

@@ -152,11 +152,11 @@ def test_a_main_block_that_does_not_end_is_cut_and_says_where(tmp_path: Path) ->
     assert result.verdict is Verdict.CUT
     assert result.bounds == {"task switches per actor": 200}
     assert "at most 200 task switches per actor (first at C.m, line 1; --tasks raises it)" in result.reason
-    model.write_text("module M;\n{\n  Int n = 0;\n  while (True)\n    skip;\n}")
-    endless = explore_model(str(model))
+    model.write_text("module M;\n{\n  Int n = 0;\n  while (True)\n    n = n + 1;\n}")
+    endless = explore_model(str(model), loop=5000)
     assert endless.verdict is Verdict.CUT
-    assert "loop turns per task (first at main, line 4)" in endless.reason
-    assert advice(endless) == "a loop of the model does not come to its end: give it one"
+    assert "at most 5000 loop turns in one step (first at main, line 4; --loop raises it)" in endless.reason
+    assert advice(endless) == "raise --loop if the loop comes to its end some time, or give it one"
 
 
 @pytest.mark.parametrize("reduce", SOUND_REDUCTIONS)

@@ -95,7 +95,7 @@ def run(
         _limit(tasks, defaults.tasks),
         _limit(actors, defaults.actors),
         queue,
-        defaults.steps,
+        max(defaults.steps or 0, loop) if isinstance(loop, int) else defaults.steps,
     )
     curve: list[tuple[int, int]] = []
     order, of_class = parse_policies(select_tasks)
@@ -120,6 +120,8 @@ def run(
             workforce=workforce,
             resume=bool(resume),
         )
+    if made.endless and not made.tests and not made.stopped:
+        raise UsageError(made.endless)
     written = _write_tests(made, Path(path), where, form, force) if where is not None else []
     written += _write_pictures(made, Path(path), pictures, tree, force)
     if as_json:

@@ -36,6 +36,7 @@ _MODELS_ONLY = {
     "reduce": "how a Python test is searched is said with --strategy",
     "tasks": "executions of a Python test are bounded with --executions",
     "actors": "executions of a Python test are bounded with --executions",
+    "loop": "executions of a Python test are bounded with --operations",
     "self_calls": "Python calls its methods at once anyway",
     "goal": "explore finds every deadlock of a Python test anyway",
 }
@@ -63,6 +64,7 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--reduce", metavar="NAME", help="ABS models: which orders are left out, see docs/actor.md.")
 @click.option("--tasks", type=click.IntRange(1), metavar="N", help="ABS models: at most N task switches per actor.")
 @click.option("--actors", type=click.IntRange(1), metavar="N", help="ABS models: at most N actors per program point.")
+@click.option("--loop", type=click.IntRange(1), metavar="N", help="ABS models: at most N loop turns in one step.")
 @click.option("--self-calls", metavar="at-once|awaited", help="ABS models: how an actor's call on itself is run.")
 @click.option("--goal", metavar="deadlock", help="ABS models: only executions that can still end in a deadlock.")
 @click.option("--instrument", multiple=True, metavar="PKG", help="Also look inside this installed package. Repeatable.")

@@ -19,11 +19,19 @@ from treadle.core.verdict import EXIT_FAILED, EXIT_PASSED
 @click.option("--seed", type=int, metavar="N", help="Pick the next task at random, the same way for the same N.")
 @click.option("--order", metavar="'STEP STEP ...'", help="Run the tasks in this order, as a finding tells it.")
 @click.option("--tasks", type=click.IntRange(1), default=100_000, metavar="N", help="Give up after N tasks.")
+@click.option("--loop", type=click.IntRange(1), default=10_000_000, metavar="N", help="Give up a step of N loop turns.")
 @click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw the run (SVG).")
 @click.option("--force", is_flag=True, help="Replace a picture even if it was edited by hand.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
-    model: str, seed: int | None, order: str | None, tasks: int, picture: Path | None, force: bool, as_json: bool
+    model: str,
+    seed: int | None,
+    order: str | None,
+    tasks: int,
+    loop: int,
+    picture: Path | None,
+    force: bool,
+    as_json: bool,
 ) -> int:
     """Run the main block of an ABS model once: what it prints, and the fields of its objects at the end.
 
@@ -36,7 +44,7 @@ def command(
     if picture is not None:
         check_may_write(picture, "--picture", force)
     run = with_extra("run", "treadle.doors.actor.models").run_model(
-        model, order=None if order is None else order.split(), seed=seed, tasks=tasks
+        model, order=None if order is None else order.split(), seed=seed, tasks=tasks, loop=loop
     )
     if picture is not None:
         drawn = with_extra("run", "treadle.doors.actor.picture").picture(run, title=Path(model).name)

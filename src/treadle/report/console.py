@@ -34,6 +34,8 @@ def sentence(result: Result) -> str:
         return f"a schedule that fails was found after {runs}"
     if result.verdict is Verdict.PASSED_EXHAUSTIVE:
         return f"no schedule fails: every one was covered in {runs}"
+    if result.verdict is Verdict.PASSED_WITHIN_BOUNDS and result.target.endswith(".abs"):
+        return f"no schedule that was run fails ({runs}), but {result.reason}"
     if result.verdict is Verdict.PASSED_WITHIN_BOUNDS:
         return f"no schedule with {bounds(result)} fails ({runs}); schedules beyond that were not run"
     if result.verdict is Verdict.CUT:
@@ -98,8 +100,8 @@ def advice(result: Result) -> str:
 
 
 def _advice_for_a_model(result: Result) -> str:
-    if result.verdict is Verdict.CUT and result.bounds.keys() == {"loop turns per task"}:
-        return "a loop of the model does not come to its end: give it one"
+    if result.verdict is Verdict.CUT and not result.cut_by and result.bounds.keys() == {"loop turns in one step"}:
+        return "raise --loop if the loop comes to its end some time, or give it one"
     if result.verdict is Verdict.CUT:
         return f"{_AFTER_A_CUT.get(result.cut_by, 'raise --tasks or --actors')}, or make the model smaller"
     return "send a message in the main block: `object!method();`" * (result.verdict is Verdict.NOTHING_TO_EXPLORE)

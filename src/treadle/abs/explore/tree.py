@@ -17,13 +17,15 @@ from typing import Literal, NamedTuple
 
 from treadle.abs.explore.names import decided_since, object_names
 from treadle.abs.explore.reduction import Reduction
-from treadle.abs.machine.criteria import SOUND_REDUCTIONS, CriterionReached, TreeProgress
+from treadle.abs.machine.criteria import SOUND_REDUCTIONS, CriterionReached, EndlessLoop, TreeProgress
 from treadle.abs.machine.guards import holds
 from treadle.abs.machine.machine import ActorMachine, MacroStep, Thrown
 from treadle.abs.machine.state import ActorTask, State
 from treadle.abs.machine.values import ObjectRef
 
 Sleep = dict[int, ActorTask]
+# Of more ways into endless loops than these nobody needs to hear.
+_MOST_ENDLESS = 20
 
 
 @dataclass(slots=True)
@@ -88,6 +90,7 @@ class TreeExplorer:
         self.hopeless: Callable[[State], bool] | None = None  # a state below which nothing is looked for
         self.left = 0  # how many there were
         self.first_cuts: dict[str, str] = {}  # by which bound, and where
+        self.endless: list[tuple[State, ActorTask, EndlessLoop]] = []  # tasks that never end, and where they began
         self.on_state: Callable[[TreeProgress], bool] | None = None  # returns False to stop
         self.rest: TreePart | None = None  # what was left when it was stopped
         self.recording = False  # is the tree kept, for pictures?
@@ -180,6 +183,8 @@ class TreeExplorer:
             for after in self.machine.macro_step(state, task):
                 if isinstance(after, CriterionReached):
                     self._cut(after.kind, after.place, state, task, node)
+                    if isinstance(after, EndlessLoop) and len(self.endless) < _MOST_ENDLESS:
+                        self.endless.append((state, task, after))
                 else:
                     yield after, below, self._child(state, task, after, node)
             if self._sleeping:
@@ -210,7 +215,8 @@ class TreeExplorer:
 
     def _leaf(self, state: State, node: TreeNode | None) -> Iterator[TreeLeaf]:
         waiting = [t for queue in state.queues.values() for t in queue]
-        blocked = list(state.active.values())
+        # by actor, not by time: the same deadlock is told in the same words in whatever order it came about
+        blocked = [state.active[group] for group in state.queues if group in state.active]
         if self.machine.bounds.tasks is not None and any(
             t.key == self.entry and t.waiting is not None and not t.waiting.claims for t in waiting
         ):

@@ -115,7 +115,7 @@ def _module(name: str, place: AbsPlace, known: dict[str, ModuleNames]) -> Module
         return known[name]
     if name in OTHER_MODULES:
         raise unsupported(OTHER_MODULES[name], place)
-    hint = did_you_mean(name, known) or "; the .abs files beside the model are searched for it"
+    hint = did_you_mean(name, known) or "; put its .abs file beside the model, or name its folder in ABS_PATH"
     raise AbsError(f"there is no module '{name}'{hint}", place)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # `random(n)` branches over its results; above this many the tree would only be wide.
 MOST_RANDOM_VALUES = 64
+_UNKNOWN_RATIONAL = "numerator and denominator of an unknown rational cannot be explored; give it a known one"
 
 
 def _abs(run: MacroStep, x: Value) -> Value:
@@ -60,13 +61,13 @@ def _ceil(run: MacroStep, x: Value) -> Value:
 
 def _numerator(run: MacroStep, x: Value) -> Value:
     if isinstance(x, Expr) and O.is_real(x):
-        raise Unsupported("numerator and denominator of an unknown rational cannot be explored")
+        raise Unsupported(_UNKNOWN_RATIONAL)
     return x.numerator if O.is_real(x) else x
 
 
 def _denominator(run: MacroStep, x: Value) -> Value:
     if isinstance(x, Expr) and O.is_real(x):
-        raise Unsupported("numerator and denominator of an unknown rational cannot be explored")
+        raise Unsupported(_UNKNOWN_RATIONAL)
     return x.denominator if O.is_real(x) else 1
 
 
@@ -81,7 +82,7 @@ def _rat(run: MacroStep, x: Value) -> Value:
 def _of_float(function: Callable[[float], float]) -> Callable[[MacroStep, Value], Value]:
     def apply(run: MacroStep, x: Value) -> Value:
         if isinstance(x, Expr):
-            raise Unsupported(f"{function.__name__} of an unknown number cannot be explored")
+            raise Unsupported(f"{function.__name__} of an unknown number cannot be explored; give it a known one")
         try:
             return function(float(x))
         except ValueError:
@@ -144,7 +145,8 @@ def _println(run: MacroStep, text: Value) -> Value:
 def _random(run: MacroStep, below: Value) -> Value:
     below = _known(run, below)
     if not 0 < below <= MOST_RANDOM_VALUES:
-        raise Unsupported(f"random({below}): only 1 to {MOST_RANDOM_VALUES} different results are explored")
+        said = f"random({below}): only 1 to {MOST_RANDOM_VALUES} different results are explored"
+        raise Unsupported(f"{said}; let the model draw from fewer")
     picked = run.choose(below)
     run.picks.append(picked)
     return picked

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from treadle.abs.language.errors import AbsPlace
 from treadle.abs.language.model import Class
 from treadle.abs.language.types import AnyType
 from treadle.abs.machine.policies import TaskPolicy
@@ -52,6 +53,7 @@ class Code:
     name: str
     cls: Class | None
     params: list[tuple[str, AnyType]]
+    file: str = ""
     slots: int = 1
     instructions: list[Instruction] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
@@ -62,6 +64,8 @@ class Code:
     forks: list[int] = field(default_factory=list)  # the branches of statements
     policies: set[TaskPolicy] = field(default_factory=set)  # of the objects it makes, where `new` names one
     makes_local: set[Class] = field(default_factory=set)  # classes of objects made in the same group
+    loops: dict[int, AbsPlace] = field(default_factory=dict)  # where each `while` begins: pc, place in the text
+    counters: set[int] = field(default_factory=set)  # the slots that count their turns
     effects: list[Any] = field(default_factory=list)  # effects.Effect of each instruction
     after: dict[int, Any] = field(default_factory=dict)  # pc -> effects.Effect of everything from there on
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from treadle.abs.language.errors import AbsError, AbsPlace
 from treadle.abs.machine.policies import TaskPolicy
 from treadle.core.json_form import NOT_IN_JSON, JsonForm
 
@@ -68,6 +69,26 @@ class CriterionReached(Exception):
         super().__init__(kind)
         self.kind = kind
         self.place = ""  # where the task was, in words
+        self.at = ""  # the same as file and line
+        self.picks: tuple[int, ...] = ()  # what `random` gave in this step before
+
+
+class EndlessLoop(CriterionReached):
+    """A loop that can never be left: all that it can see is as it was before, and nobody else runs meanwhile."""
+
+    def __init__(self, at: AbsPlace) -> None:
+        super().__init__("loop")
+        self.loop = at
+
+    @property
+    def error(self) -> AbsError:
+        return AbsError(ENDLESS, self.loop)
+
+
+ENDLESS = (
+    "this loop never ends: everything it reads is as it was in an earlier turn, and no other task runs meanwhile; "
+    "change what its condition reads, or let others run with `await` or `suspend`"
+)
 
 
 @dataclass(slots=True)

@@ -62,7 +62,9 @@ class Emitter:
     ) -> int:
         self.code.instructions.append(instruction)
         self.code.effects.append((effect, jumps))
-        self.code.lines.append(at.line if at is not None else 0)
+        self.code.file = self.code.file or (at.source.name if at is not None else "")
+        before = self.code.lines[-1] if self.code.lines else 0
+        self.code.lines.append(at.line if at is not None else before)
         return self._here - 1
 
     def _temporary(self) -> int:

@@ -14,13 +14,17 @@ from typing import Any
 
 from treadle.abs.language.model import Class, Constructor
 from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env
-from treadle.abs.machine.criteria import Bounds, CriterionReached, OrderSelection
+from treadle.abs.machine.criteria import Bounds, CriterionReached, EndlessLoop, OrderSelection
 from treadle.abs.machine.effects import Calls
 from treadle.abs.machine.path import PathConditions
 from treadle.abs.machine.policies import TaskPolicy
 from treadle.abs.machine.state import ActorTask, State, TakenStep
 from treadle.abs.machine.unknowns import Unknowns
 from treadle.abs.machine.values import FailedFuture, Fut, Interned, ObjectRef, Value
+from treadle.core.errors import Unsupported
+
+# Turns of loops in one step from which on it is asked whether they lead anywhere: short loops do not pay for it.
+LONG = 1024
 
 Observer = Callable[[str, Any], None]
 
@@ -31,6 +35,10 @@ class Thrown(Exception):
     def __init__(self, value: Value) -> None:
         super().__init__(str(value))
         self.value = value
+
+
+class RefusedHere(Unsupported):
+    """What a task came to and Treadle does not execute, with file and line."""
 
 
 class Infeasible(Exception):
@@ -76,6 +84,7 @@ class ActorMachine:
             try:
                 yield run.execute(task)
             except CriterionReached as cut:
+                cut.picks = tuple(run.picks)
                 yield cut
             except Infeasible:
                 pass
@@ -133,6 +142,8 @@ class MacroStep:
     """One macro-step under way."""
 
     __slots__ = (
+        "_earlier",
+        "_next_look",
         "_position",
         "_widths",
         "bounds",
@@ -168,6 +179,8 @@ class MacroStep:
         self.resume = 0
         self.serial = 0
         self.steps = 0
+        self._next_look = LONG
+        self._earlier: tuple[Env, tuple[Any, ...], int] | None = None
         self.picks: list[int] = []  # what `random` gave
         self.sides: list[tuple[Code, int, int]] = []  # branches passed, and where they led
         self.fields: list[Value] = []
@@ -252,7 +265,12 @@ class MacroStep:
                     pc = instructions[pc](self, env)
             except CriterionReached as cut:
                 cut.place = cut.place or code.place(at)
+                cut.at = cut.at or f"{code.file}:{code.lines[at]}"
                 raise
+            except RefusedHere:
+                raise
+            except Unsupported as refused:
+                raise RefusedHere(f"{code.file}:{code.lines[at]}: {refused}") from None
             except (Thrown, RecursionError) as problem:
                 thrown = problem if isinstance(problem, Thrown) else self.throw("StackOverflowException")
                 value = thrown.value
@@ -300,10 +318,35 @@ class MacroStep:
             self.state.next = {**self.state.next, group: called.key}
 
     def tick(self) -> None:
-        """One turn of a loop."""
+        """One turn of a loop, or call of a function."""
         self.steps += 1
         if self.bounds.steps is not None and self.steps > self.bounds.steps:
             raise CriterionReached("loop")
+
+    def check_progress(self, code: Code, pc: int, env: Env) -> None:
+        """Refuse a loop that comes back to where it was: what is known, drawn, made and held is the same.
+
+        Compared is with a turn that is ever further back (Brent's way to find a cycle), so that a repetition of any
+        length is noticed in the end.
+        """
+        here = self._seen_by(code, pc, env)
+        if self._earlier is not None:
+            try:
+                repeats = env is self._earlier[0] and here == self._earlier[1]
+            except RecursionError:  # values too deep to compare
+                repeats = False
+            if repeats:  # the outermost of the loops that were gone through since
+                since = (at for of, at, _ in self.sides[self._earlier[2] :] if of is code and at in code.loops)
+                raise EndlessLoop(code.loops[min(since)])
+        if self.steps >= self._next_look:
+            self._earlier, self._next_look = (env, here, len(self.sides)), 2 * self.steps
+
+    def _seen_by(self, code: Code, pc: int, env: Env) -> tuple[Any, ...]:
+        """All on which the rest of this step depends, but for the counters of loops, which only a bound looks at."""
+        state = self.state
+        held = [value for slot, value in enumerate(env) if slot not in code.counters]
+        known = state.path, len(state.bindings), len(state.not_null), len(state.distinct), len(state.assumed)
+        return pc, self.serial, self._position, known, held, list(self.fields)
 
     # ---- what a task does to others
 

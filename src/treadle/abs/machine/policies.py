@@ -10,6 +10,7 @@ from typing import Literal
 
 from treadle.abs.language import syntax as S
 from treadle.abs.language.errors import unsupported
+from treadle.abs.language.names import did_you_mean
 from treadle.core.errors import UsageError
 
 TaskPolicy = Literal["all", "fifo", "lifo"]
@@ -34,6 +35,14 @@ def policy_named(scheduler: S.Exp | None) -> TaskPolicy | None:
         known = ", ".join(_BY_NAME)
         raise unsupported(f"the user-defined scheduler '{name}' (known by their names are {known})", scheduler.at)
     return policy
+
+
+def check_policies(of_class: tuple[tuple[str, TaskPolicy], ...], classes: list[str]) -> None:
+    """Each class whose actors were given an order must be there."""
+    for cls, policy in of_class:
+        if cls not in classes:
+            hint = did_you_mean(cls, classes) or f"; the classes are: {', '.join(classes) or 'none'}"
+            raise UsageError(f"--select-tasks {cls}={policy}: there is no class '{cls}'{hint}")
 
 
 def parse_policies(told: tuple[str, ...]) -> tuple[TaskPolicy, tuple[tuple[str, TaskPolicy], ...]]:

@@ -17,7 +17,7 @@ from treadle.abs.machine.defaults import default_value
 from treadle.abs.machine.effects import CodeEffect, effect_of
 from treadle.abs.machine.emitting import EFFECTS, Emitter, Label
 from treadle.abs.machine.expressions import ExpCompiler
-from treadle.abs.machine.machine import Image, Thrown
+from treadle.abs.machine.machine import LONG, Image, Thrown
 from treadle.abs.machine.policies import policy_named
 from treadle.abs.machine.values import Value
 from treadle.core.errors import Unsupported
@@ -220,7 +220,7 @@ class _BodyCompiler(Emitter):
         def end(run: MacroStep, env: Env) -> Value:
             length = least(run, env)
             if isinstance(length, Expr):
-                raise Unsupported("a delay of unknown length cannot be explored")
+                raise Unsupported("a delay of unknown length cannot be explored; give it a known number")
             return run.state.clock + max(Fraction(0), Fraction(length))
 
         self._store(slot, end, effect, statement.at)
@@ -292,9 +292,16 @@ class _BodyCompiler(Emitter):
         condition = self._value(statement.condition)
         leave = Label()
         top, following = self._here, self._here + 1
+        code = self.code
+        code.counters.add(turns)
+        code.loops[top] = statement.at
 
         def test(run: MacroStep, env: Env) -> int:
-            return following if _enters(run, env, turns, condition) else leave.pc
+            if not _enters(run, env, turns, condition):
+                return leave.pc
+            if run.steps >= LONG:
+                run.check_progress(code, top, env)
+            return following
 
         self._fork(test, leave, effect_of(statement.condition), statement.at)
         self._block([statement.body])

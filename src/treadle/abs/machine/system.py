@@ -36,7 +36,10 @@ def find_method(program: Program, name: str) -> tuple[Class, AbsMethod]:
     """The class and method called `Class.method`; the sentence of a failure names the nearest."""
     class_name, dot, method_name = name.rpartition(".")
     if not dot:
-        raise UsageError(f"'{name}' names no method; write Class.method{_classes(program, name)}")
+        named = program.class_named(name)
+        whose = f"{name}.{next(iter(named.own))}" if named is not None and named.own else "Class.method"
+        near = "" if named is not None else _classes(program, name)
+        raise UsageError(f"'{name}' names no method; write {whose}{near}")
     cls = program.class_named(class_name)
     if cls is None:
         hint = did_you_mean(class_name, [c.name for c in program.classes])

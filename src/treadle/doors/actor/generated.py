@@ -56,6 +56,7 @@ class GeneratedCases(JsonForm):
     style: Style = field(default="values", metadata=NOT_IN_JSON)
     tests: int = 0
     assertions: int = field(default=0, metadata=NOT_IN_JSON)  # tests in which an ABS assertion fails
+    endless: str = field(default="", metadata=NOT_IN_JSON)  # the first loop that never ends, as an error tells it
     processor_seconds: float = field(default=0.0, metadata=NOT_IN_JSON)
     # why the exploration ended early, "" when it did not
     stopped: str = field(default="", metadata=in_json_as("stopped", lambda why: why or None))
@@ -67,8 +68,8 @@ class GeneratedCases(JsonForm):
 
     @property
     def exit_code(self) -> int:
-        """0 tests were found, 1 one shows a failed assertion or a deadlock, 3 nothing was found or time ran out."""
-        if self.deadlocks or self.assertions:
+        """0 tests were found, 1 something is wrong with one, 3 nothing was found or time ran out."""
+        if self.deadlocks or self.assertions or self.endless:
             return EXIT_FAILED
         return EXIT_NOT_A_PASS if self.stopped or not self.tests else EXIT_PASSED
 
@@ -298,6 +299,7 @@ class TreeWalk:
         for kind in ("loop", "task", "actor"):
             setattr(made.cuts, kind, getattr(made.cuts, kind) + getattr(progress.cuts, kind))
         made.assertions += answer.assertions
+        made.endless = made.endless or answer.endless
         self.undecided |= answer.undecided
         made.unproved = len(self.undecided)
         for case in answer.cases:

@@ -15,22 +15,25 @@ from typing import Any
 from treadle.abs.explore.cases import ActorCase, CaseWriter
 from treadle.abs.explore.deadlock import DeadlockGoal
 from treadle.abs.explore.replaying import Replay, Replayed, follow_main, known_machine, replayed
-from treadle.abs.explore.tree import TreeExplorer
+from treadle.abs.explore.tree import TreeExplorer, TreeLeaf
 from treadle.abs.language import syntax as S
 from treadle.abs.language.depth import deep_recursion
 from treadle.abs.language.model import Program
 from treadle.abs.machine.criteria import (
+    ENDLESS,
     REDUCTIONS,
     SELF_CALLS,
     SOUND_REDUCTIONS,
     Bounds,
     CriterionReached,
+    EndlessLoop,
     OrderSelection,
     SelfCalls,
     TreeProgress,
 )
 from treadle.abs.machine.machine import ActorMachine
-from treadle.abs.machine.system import find_method, main_root
+from treadle.abs.machine.state import ActorTask, State, TakenStep
+from treadle.abs.machine.system import StartingState, find_method, main_root
 from treadle.core.choice import TaskChosen
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding, Result, Step, Verdict
@@ -43,6 +46,8 @@ from treadle.report.progress import many
 MAIN_SECONDS = 60.0
 # How many findings of one kind are worth telling.
 _MOST_FINDINGS = 5
+# Calls of an object on itself, each waiting for the next, that `run` follows: deeper than any that end.
+_DEEPEST = 10_000
 
 
 def explore_model(
@@ -61,7 +66,8 @@ def explore_model(
     """All runs of the main block that can matter, with the verdict of `treadle explore`.
 
     With the goal "deadlock" only executions that can still end in one are run: then the others say nothing.
-    Options of `explore` that are about threads (strategy, preemptions, delays, ...) are refused.
+    A main block of which every run comes into a loop that never ends is an error at that loop, one of which some runs
+    do fails. Options of `explore` that are about threads (strategy, preemptions, delays, ...) are refused.
     """
     for option, value in threads_only.items():
         if (option, value) != ("strategy", "auto"):
@@ -70,11 +76,11 @@ def explore_model(
     if not Path(path).is_file():
         raise UsageError(f"there is no file '{path}'")
     bounds = Bounds(
-        loop if loop is not None else MAIN_BOUNDS.loop,
+        MAIN_BOUNDS.loop,
         tasks if tasks is not None else MAIN_BOUNDS.tasks,
         actors if actors is not None else MAIN_BOUNDS.actors,
         0,
-        MAIN_BOUNDS.steps,
+        loop if loop is not None else MAIN_BOUNDS.steps,
     )
     if reduce not in REDUCTIONS:
         raise UsageError(f"--reduce is one of {', '.join(REDUCTIONS)}, not '{reduce}'")
@@ -93,7 +99,7 @@ def explore_model(
     stopped: list[tuple[str, str]] = []  # by what, and in a sentence
 
     def carry_on(progress: TreeProgress) -> bool:
-        if progress.states & 255 == 0 and time.perf_counter() - start > limit:
+        if time.perf_counter() - start > limit:
             stopped.append(("seconds", f"{limit:g} seconds are over"))
         return not stopped
 
@@ -109,6 +115,10 @@ def explore_model(
                 said = f"{many(executions, 'execution')} {'was' if executions == 1 else 'were'} run"
                 stopped.append(("executions", said))
                 break
+    if explorer.endless and not explorer.progress.tests and not stopped:
+        raise explorer.endless[0][2].error
+    for where in explorer.endless:
+        _add_finding(findings, _livelock(path, writer, root, *where))
     result = _result(path, reduce, explorer, findings, stopped, time.perf_counter() - start, bounds)
     if result.verdict is Verdict.PASSED_EXHAUSTIVE and _varying_delay(model.program):
         result.verdict, result.exhaustive = Verdict.PASSED_WITHIN_BOUNDS, False
@@ -171,6 +181,17 @@ def _finding(path: str, case: ActorCase, model: AbsModel) -> Finding:
     )
 
 
+def _livelock(
+    path: str, writer: CaseWriter, root: StartingState, state: State, task: ActorTask, loop: EndlessLoop
+) -> Finding:
+    """A run whose last task comes into a loop that never ends."""
+    reached = state.copy()
+    reached.last = TakenStep(state.last, task, loop.picks)
+    order = " ".join(writer.case(root, TreeLeaf(reached, False, [])).order)
+    told = f"order of tasks: {order}\nrun it alone: treadle run {path} --order '{order}'"
+    return Finding("livelock", f"a task never ends, {loop.place}: {loop.loop}: {ENDLESS}", explanation=told)
+
+
 _NOT_AGAIN = "it did not fail when it was run again alone: an error of Treadle, please report it with the model"
 
 
@@ -193,7 +214,7 @@ def _step(path: str, case: ActorCase, program: Program, label: str) -> Step:
 
 # Each kind of cut: the bound in words, and the option that raises it.
 _BOUNDS = {
-    "loop": ("loop turns per task", ""),
+    "loop": ("loop turns in one step", "--loop raises it"),
     "task": ("task switches per actor", "--tasks raises it"),
     "actor": ("actors per program point", "--actors raises it"),
 }
@@ -260,11 +281,16 @@ def _result(
 
 
 def run_model(
-    path: str, *, order: Sequence[TaskChosen | str] | None = None, seed: int | None = None, tasks: int | None = 100_000
+    path: str,
+    *,
+    order: Sequence[TaskChosen | str] | None = None,
+    seed: int | None = None,
+    tasks: int | None = 100_000,
+    loop: int | None = 10_000_000,
 ) -> Replayed:
     """Run the main block once: in the given order, at random with a seed, or always the first task that can run."""
     model = AbsModel.load(path)
-    bounds = Bounds(None, None, None, 0, 10_000_000)
+    bounds = Bounds(None, None, None, 0, loop)
     machine = known_machine(model.image, bounds, "at-once" if order is None else "awaited")
     root = main_root(machine, model.program)
     chance = Random(seed) if seed is not None else None
@@ -272,17 +298,44 @@ def run_model(
         replay = Replay(machine, root.state, root.entry, {root.entry.this: "main"})
         if order is not None:
             for step in order:
-                replay.run(*replay.find(step))
+                _step_of(replay, *replay.find(step))
             return replay.report()
         while runnable := replay.runnable():
             if tasks is not None and len(replay.order) >= tasks:
-                raise UsageError(f"the main block did not end within {tasks} tasks; raise --tasks to go on")
-            try:
-                runnable = replay.explorer.next_in_order(replay.state, runnable)
-                replay.run(chance.choice(runnable) if chance is not None else runnable[0])
-            except CriterionReached:
-                raise UsageError("a loop of the model did not end within 10 000 000 turns") from None
+                said = f"the main block had not ended after {tasks} tasks; raise --tasks to go on, or give it an end"
+                raise UsageError(f"{_place_of(runnable[0])}: {said}")
+            if len(replay.order) % 1024 == 0:
+                _check_depth(replay.state)
+            runnable = replay.explorer.next_in_order(replay.state, runnable)
+            _step_of(replay, chance.choice(runnable) if chance is not None else runnable[0])
         return replay.report()
+
+
+def _place_of(task: ActorTask) -> str:
+    """Where a task goes on: file, line and method."""
+    return f"{task.code.file}:{task.code.lines[task.pc]}, {task.code.label}"
+
+
+def _check_depth(state: State) -> None:
+    """Calls of an actor on itself that never return would only use up memory."""
+    for queue in state.queues.values():
+        if len(queue) > _DEEPEST:
+            callers = [task for task in queue if task.waiting is not None and task.waiting.stacked]
+            if len(callers) > _DEEPEST:
+                said = f"calls of an object on itself are nested more than {_DEEPEST} deep; let one of them return"
+                raise UsageError(f"{_place_of(callers[-1])}: {said}")
+
+
+def _step_of(replay: Replay, task: ActorTask, picks: tuple[int, ...] = ()) -> None:
+    """One step of a run, which may come into a loop that does not end."""
+    try:
+        replay.run(task, picks)
+    except EndlessLoop as loop:
+        raise loop.error from None
+    except CriterionReached as cut:
+        turns = replay.machine.bounds.steps
+        said = f"a task had made {turns} turns of loops and calls of functions in one step; raise --loop to go on"
+        raise UsageError(f"{cut.at}: {said}, or give it an end") from None
 
 
 def replay_case(made: GeneratedCases, case: ActorCase) -> Replayed:

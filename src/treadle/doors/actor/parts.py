@@ -21,6 +21,7 @@ from treadle.abs.language.depth import deep_recursion
 from treadle.abs.machine.code import Code
 from treadle.abs.machine.criteria import Bounds, OrderSelection, TreeProgress
 from treadle.abs.machine.machine import ActorMachine
+from treadle.abs.machine.policies import check_policies
 from treadle.abs.machine.system import StartingState, check_can_be_unknown, find_method, main_root, unknown_root
 from treadle.doors.actor.loaded import AbsModel
 from treadle.search.workers import Tell
@@ -57,6 +58,7 @@ class PartAnswer:
     progress: TreeProgress = field(default_factory=TreeProgress)
     cases: list[ActorCase | None] = field(default_factory=list)  # None: it did not do again what it says
     assertions: int = 0
+    endless: str = ""  # the first loop that never ends, as an error tells it
     undecided: frozenset[str] = frozenset()
     coverage: SentCoverage = field(default_factory=SentCoverage)
     rest: TreePart | None = None
@@ -70,6 +72,7 @@ class PartServer:
     def __init__(self, search: ActorSearch, tell: Tell | None = None) -> None:
         self.search = search
         model = AbsModel.load(search.path)
+        check_policies(search.selection.of_class, [cls.name for cls in model.program.classes])
         self.machine = ActorMachine(model.image, search.bounds, search.selection, search.domain)
         self.roots, self.related = _roots(self.machine, model, search)
         self._image = model.image
@@ -96,8 +99,8 @@ class PartServer:
         def carry_on(progress: TreeProgress) -> bool:
             if self.on_progress is not None and not progress.states & 255:
                 self.on_progress(progress)
-            in_time = end is None or progress.states & 15 or time.perf_counter() < end
-            return bool(in_time) and (task.states is None or progress.states < task.states)
+            in_time = end is None or time.perf_counter() < end
+            return in_time and (task.states is None or progress.states < task.states)
 
         explorer.on_state = carry_on
         told = 0
@@ -113,6 +116,7 @@ class PartServer:
                         told += verified
                         answer.cases.append(case if verified else None)
         finally:
+            answer.endless = str(explorer.endless[0][2].error) if explorer.endless else ""
             answer.undecided = frozenset(self.machine.paths.undecided)
             answer.coverage = self._covered.taken()
             answer.rest = explorer.rest

@@ -51,6 +51,8 @@ def summary(made: GeneratedCases) -> list[str]:
     ]
     if made.tests:
         lines.append(_coverage(made))
+    if made.endless:
+        lines.append(f"some runs never end; {made.endless}")
     if made.deadlocks:
         lines.append(f"{many(made.deadlocks, 'test')} end{'s' * (made.deadlocks == 1)} in a deadlock")
     if made.bounds.queue:
@@ -70,7 +72,7 @@ def summary(made: GeneratedCases) -> list[str]:
         lines.append(f"the exploration did not finish: {made.stopped}")
     elif not made.tests:
         endless = made.cuts.loop and made.bounds.loop is None
-        why = "a loop of the model does not come to its end: give it one, or cut it with -k"
+        why = f"a loop had not ended after {made.bounds.steps} turns: give it an end, or say with -k how far to go"
         cut = "every branch was cut; raise -k, --tasks or --actors"
         lines.append(f"nothing was covered: {why if endless else cut}")
     return lines
