@@ -11,6 +11,7 @@ import ast
 import builtins
 import copy
 import dataclasses
+import decimal
 import enum
 import importlib
 import inspect
@@ -77,11 +78,19 @@ class Imports:
         self.modules.setdefault(name, name)
         return name
 
-    def lines(self) -> list[str]:
+    def used_in(self, source: str) -> list[str]:
+        """The lines for what a text uses, pytest included."""
+        used = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+        return [*self.lines(used), *(["import pytest"] if "pytest" in used else [])]
+
+    def lines(self, used: Container[str] | None = None) -> list[str]:
+        """One for each module; only what is `used`, if that is given."""
         by_module: dict[str, list[str]] = {}
         for local, (module, name) in self.names.items():
-            by_module.setdefault(module, []).append(name if local == name else f"{name} as {local}")
-        return [f"import {name}" for name in self.modules] + [
+            if used is None or local in used:
+                by_module.setdefault(module, []).append(name if local == name else f"{name} as {local}")
+        modules = [name for name in self.modules if used is None or name.partition(".")[0] in used]
+        return [f"import {name}" for name in modules] + [
             _wrapped(f"from {module} import ", sorted(names)) for module, names in by_module.items()
         ]
 
@@ -142,6 +151,8 @@ def _by_repr(value: Any, imports: Imports) -> str:
     if type(again) is not kind or again != value:
         raise NotWritable(f"{shown} has no source text")
     said = ast.unparse(_Imported(imports, module).visit(tree))
+    if kind is decimal.Decimal and re.fullmatch(r"-?[1-9]\d*|0", str(value)):
+        return said.replace("'", "")
     return said if '"' in said or "\\" in said else said.replace("'", '"')
 
 

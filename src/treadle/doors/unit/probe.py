@@ -169,7 +169,7 @@ def probed(
         one = simplest(prober, one, new)
         test = writer.test(one.probe, _reaches(new, lines))
         if test is not None:
-            test.imports = _imports_of(test.strong, imports)
+            test.imports = imports.used_in(test.strong)
             tests.append(test)
             left -= one.arcs
     return tests
@@ -180,14 +180,6 @@ def _reaches(arcs: frozenset[Arc], lines: list[str]) -> str:
     number = min((to for start, to in arcs if start == -1), default=0) or min(start for start, _ in arcs)
     text = " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else ""
     return f"Picked values that reach: {text[:70]}".rstrip()
-
-
-def _imports_of(test: str, imports: Imports) -> list[str]:
-    used = {node.id for node in ast.walk(ast.parse(test)) if isinstance(node, ast.Name)}
-    own = Imports()
-    own.names = {local: source for local, source in imports.names.items() if local in used}
-    own.modules = {name: local for name, local in imports.modules.items() if local.partition(".")[0] in used}
-    return [*own.lines(), *(["import pytest"] if "pytest" in used else [])]
 
 
 # --- the tests -------------------------------------------------------------------------------------------------

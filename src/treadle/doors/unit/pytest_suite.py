@@ -59,7 +59,6 @@ class RenderedSuite:
     bodies: list[tuple[str, str]] = field(default_factory=list)  # (test function name, its source)
     rendered: list[Rendered] = field(default_factory=list)
     skipped: list[tuple[TestCase, str]] = field(default_factory=list)
-    uses_pytest: bool = False
     # that must be on sys.path
     folders: list[Path] = field(default_factory=list)
     # types that nothing tells of, as they were taken
@@ -67,7 +66,7 @@ class RenderedSuite:
 
     def source(self) -> str:
         about = [line for one in self.guesses for line in textwrap.wrap(f"A guess: {one}.", WIDTH)]
-        imports = [*self.imports.lines(), *(["import pytest"] if self.uses_pytest else [])]
+        imports = self.imports.used_in("\n".join(body for _, body in self.bodies))
         return PytestFile(self.title, "\n".join(about), imports, folders=self.folders, tests=dict(self.bodies)).source()
 
 
@@ -120,12 +119,12 @@ class _Writer:
     def all(self, cases: list[TestCase]) -> None:
         drafts: list[Draft] = []
         for case in cases:
-            saved = (dict(self.imports.names), dict(self.imports.modules), self.written.uses_pytest)
+            saved = (dict(self.imports.names), dict(self.imports.modules))
             try:
                 drafts.append(self._draft(case))
             except Exception as error:
                 # building inputs runs the program's own constructors: whatever they do costs one case only
-                self.imports.names, self.imports.modules, self.written.uses_pytest = saved
+                self.imports.names, self.imports.modules = saved
                 why = str(error) if isinstance(error, NotWritable) else f"{type(error).__name__}: {error}"
                 self.written.skipped.append((case, why))
         for test in gathered(drafts, self._parameters_of, lambda: {*self.imports.names, *self.imports.modules}):
@@ -198,14 +197,12 @@ class _Writer:
         typed = [f"{column}: {hint(list(texts))}" for column, texts in zip(table.columns, by_column, strict=True)]
         lines.append(heading(name, [*fixture, *typed]))
         lines += [f"    {line}" for part in table.lines for line in folded(part, WIDTH - 4).split("\n")]
-        self.written.uses_pytest = True
         self.written.bodies.append((name, "\n".join(lines) + "\n"))
 
     def _single(self, draft: Draft) -> None:
         case = draft.case
         name = self._unique(self._test_name(case))
         fixture = [_FIXTURE] if case.touches or case.world else []
-        self.written.uses_pytest |= bool(fixture)
         trail = [f"# {trail}"] if (trail := self.trail(case)) else []
         shown = "\n".join(
             f"    {line}" if line else ""
@@ -253,10 +250,17 @@ class _Writer:
         if promised.needs_result:
             lines.append(f"result = {call}")
             said = "result"
-        lines += self._outcome(case, said, builder, checks)
-        lines += self._state(case, builder, checks)
+        outcome, state = self._outcome(case, said, builder, checks), self._state(case, builder, checks)
+        if state and outcome == [f"assert {call} is None"] and self._gives_nothing():
+            outcome = [call]  # type checkers refuse to look at what is never given
+        lines += [*outcome, *state]
         lines += promised.after
         return Draft(case, lines, call)
+
+    def _gives_nothing(self) -> bool:
+        """Whether its hint says that the target returns None."""
+        said = getattr(self.target.function, "__annotations__", {}).get("return", "")
+        return said in (None, "None") and not inspect.isgeneratorfunction(self.target.function)
 
     def _protect(self, case: TestCase) -> list[str]:
         """State outside the arguments that the call changes is put back afterwards."""
@@ -287,7 +291,6 @@ class _Writer:
     def _outcome(self, case: TestCase, call: str, builder: Builder, checks: _Assertions) -> list[str]:
         outcome = case.outcome
         if outcome.raises is not None:
-            self.written.uses_pytest = True
             kind = self.imports.of(outcome.raises)
             return self._raising(kind, call, outcome.message)
         value = outcome.value
@@ -324,7 +327,6 @@ class _Writer:
 
     def _equality(self, case: TestCase, left: str, right: str, value: Any) -> str:
         if id(case) in self.approximate and _has_float(value):
-            self.written.uses_pytest = True
             return f"assert {left} == pytest.approx({right})"
         if isinstance(value, type):
             return f"assert {left} is {right}"

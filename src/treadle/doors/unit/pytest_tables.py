@@ -253,18 +253,26 @@ def hint(texts: list[str]) -> str:
     return _hint([ast.parse(text, mode="eval").body for text in texts])
 
 
+# Calls that make containers: of one kind of elements, or of keys and values.
+_HOLDERS = ("set", "frozenset", "deque")
+_MAPPINGS = ("OrderedDict", "defaultdict")
+
+
 def _hint(values: list[ast.expr]) -> str:
     found: dict[str, None] = {}
-    for kind, display in (("list", ast.List), ("set", ast.Set)):
-        held = [value for value in values if isinstance(value, display)]
-        if held:
-            found[f"{kind}[{_hint([part for value in held for part in value.elts])}]"] = None
-    held_pairs = [value for value in values if isinstance(value, ast.Dict)]
-    if held_pairs:
-        keys = _hint([key for value in held_pairs for key in value.keys if key is not None])
-        found[f"dict[{keys}, {_hint([part for value in held_pairs for part in value.values])}]"] = None
+    held: dict[str, list[ast.expr]] = {}
+    pairs: dict[str, list[tuple[ast.expr, ast.expr]]] = {}
     for value in values:
         match value:
+            case ast.List() | ast.Set():
+                held.setdefault(type(value).__name__.lower(), []).extend(value.elts)
+            case ast.Dict():
+                pairs.setdefault("dict", []).extend(_pairs(value))
+            case ast.Call(func=ast.Name(id=name), args=args) if name in _HOLDERS:
+                parts = [part for one in args if isinstance(one, ast.List | ast.Set | ast.Tuple) for part in one.elts]
+                held.setdefault(name, []).extend(parts)
+            case ast.Call(func=ast.Name(id=name), args=args) if name in _MAPPINGS:
+                pairs.setdefault(name, []).extend(p for one in args if isinstance(one, ast.Dict) for p in _pairs(one))
             case ast.UnaryOp(operand=ast.Constant(value=constant)) | ast.Constant(value=constant):
                 found[type(constant).__name__ if constant is not None else "None"] = None
             case ast.Tuple(elts=[]):
@@ -272,11 +280,18 @@ def _hint(values: list[ast.expr]) -> str:
             case ast.Tuple(elts=parts):
                 found[f"tuple[{', '.join(_hint([part]) for part in parts)}]"] = None
             case ast.Call(func=func):
-                found[ast.unparse(func).replace("frozenset", "frozenset[object]")] = None
+                found[ast.unparse(func)] = None
             case ast.Name() | ast.Attribute():
                 found["type[BaseException]"] = None
-    shown = sorted(found, key=lambda one: one == "None")
+    containers = [f"{kind}[{_hint(parts)}]" for kind, parts in held.items()]
+    for kind, both in pairs.items():
+        containers.append(f"{kind}[{_hint([key for key, _ in both])}, {_hint([value for _, value in both])}]")
+    shown = [*containers, *sorted(found, key=lambda one: one == "None")]
     return " | ".join(shown) if 0 < len(shown) <= 3 else "object"
+
+
+def _pairs(value: ast.Dict) -> list[tuple[ast.expr, ast.expr]]:
+    return [(key, part) for key, part in zip(value.keys, value.values, strict=True) if key is not None]
 
 
 def _names(source: str) -> set[str]:
