@@ -220,8 +220,34 @@ def test_a_lock_that_is_kept_by_a_cancelled_task() -> None:
 
 
 def test_a_wrong_option_is_told() -> None:
-    with pytest.raises(UsageError, match="cancel must be 'never' or 'at-await'"):
+    with pytest.raises(UsageError, match="cancel must be 'never', 'at-await' or"):
         treadle.check(lambda: None, cancel="always")
+
+
+def test_only_tasks_of_the_names_given_are_cancelled() -> None:
+    async def work() -> None:
+        await asyncio.sleep(1)
+
+    async def test() -> None:
+        named, plain = asyncio.create_task(asyncio.sleep(1), name="named"), asyncio.create_task(work())
+        await asyncio.wait([named, plain])
+        async with asyncio.timeout(5):
+            await asyncio.sleep(1)
+        assert not named.cancelled()
+
+    assert treadle.check(test, cancel="at-await: work").verdict is Verdict.PASSED_WITHIN_BOUNDS
+    result = treadle.check(test, cancel="at-await:work,named")
+    assert [finding.kind for finding in result.findings] == ["assertion"]
+    assert treadle.replay(result.findings[0].replay, test).failed
+
+
+def test_a_name_that_no_task_has_is_no_pass() -> None:
+    async def test() -> None:
+        await asyncio.wait([asyncio.create_task(asyncio.sleep(1), name="one")])
+
+    result = treadle.check(test, cancel="at-await:one,other")
+    assert result.verdict is Verdict.CUT
+    assert "no task other was there to be cancelled" in result.reason
 
 
 def test_an_event_is_waited_for_by_a_thread_while_tasks_choose() -> None:

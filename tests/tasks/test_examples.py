@@ -28,7 +28,6 @@ KNOWN: dict[str, tuple[str, int, int]] = {
 }
 if sys.version_info >= (3, 13):  # asyncio has other code: it shuts its pool down under a time limit, for one
     KNOWN |= {
-        "lock_over_cancel": ("deadlock", 2, 3),
         "shutdown_race": ("assertion", 1, 28),
         "to_thread_race": ("assertion", 21, 12),
     }

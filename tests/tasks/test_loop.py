@@ -253,13 +253,11 @@ def test_a_uvloop_policy_is_replaced_and_said() -> None:
 
     def test() -> None:
         asyncio.set_event_loop_policy(Policy())
-        try:
-            asyncio.run(asyncio.sleep(1))
-        finally:
-            asyncio.set_event_loop_policy(None)
+        asyncio.run(asyncio.sleep(1))
 
     warnings = [warning.message for warning in treadle.check(test).warnings]
     assert warnings == ["uvloop's event loop policy is replaced: the test runs on Treadle's own event loop"]
+    assert type(asyncio.get_event_loop_policy()) is not Policy  # it was the execution's
 
 
 def test_task_names_are_the_same_in_every_execution() -> None:

@@ -235,6 +235,7 @@ def test_beside_anyio(tmp_path: Path) -> None:
 def test_trio_is_refused_in_a_sentence(tmp_path: Path) -> None:
     pytest.importorskip("anyio", reason="anyio is not installed")
     program = """
+import anyio
 import pytest
 import trio
 
@@ -250,9 +251,16 @@ async def test_on_trio():
 @treadle.explore()
 def test_trio_run():
     trio.run(trio.sleep, 0)
+
+
+@treadle.explore()
+def test_anyio_run():
+    anyio.run(anyio.sleep, 0, backend="trio")  # the line that is named
 """
     pytest.importorskip("trio", reason="trio is not installed")
     outcomes, said = run_pytest(tmp_path, program + ANYIO.format(backend="trio"), "anyio", "--treadle")
-    assert outcomes == {"test_on_trio": "FAILED", "test_trio_run": "FAILED"}, said
+    assert outcomes == {"test_on_trio": "FAILED", "test_trio_run": "FAILED", "test_anyio_run": "FAILED"}, said
+    line = program.splitlines().index('    anyio.run(anyio.sleep, 0, backend="trio")  # the line that is named') + 1
+    assert f":{line} uses trio" in said
     assert "runs on trio: Treadle controls asyncio alone" in said
     assert "uses trio, whose event loop no schedule controls" in said

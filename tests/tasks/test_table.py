@@ -58,6 +58,18 @@ def test_with_any_order_every_access_is_shown(monkeypatch: pytest.MonkeyPatch) -
     assert ("goes on after", "sleep") in [(step.operation, step.object) for step in finding.steps]
 
 
+def test_with_any_order_a_task_is_called_by_its_name() -> None:
+    async def test() -> None:
+        counter = Counter()
+        left = asyncio.create_task(update(counter), name="left")
+        right = asyncio.create_task(update(counter), name="right")
+        await asyncio.gather(left, right)
+        assert counter.count == 2
+
+    finding = treadle.check(test, any_order=True).findings[0]
+    assert {step.strand for step in finding.steps} == {"test", "left", "right"}
+
+
 def test_a_deadlock_names_what_is_awaited() -> None:
     async def test() -> None:
         lock, queue = asyncio.Lock(), asyncio.Queue[int]()

@@ -53,7 +53,9 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--delays", type=int, metavar="N", help="Only schedules with at most N delays.")
 @click.option("--timeouts", metavar="idle|any", help="When a timeout may fire: when nothing else can run, or any time.")
 @click.option("--any-order", is_flag=True, default=None, help="Also permute the steps of asyncio tasks that are ready.")
-@click.option("--cancel", metavar="never|at-await", help="Cancel a task at one of its awaits, once per execution.")
+@click.option(
+    "--cancel", metavar="never|at-await[:NAME,NAME]", help="Cancel a task (one of these) at one of its awaits, once."
+)
 @click.option("--seed", type=int, metavar="N", help="Seed of sampling and of the program's random module.")
 @click.option("--granularity", metavar="messages|accesses", help="What is a step; messages is the default for actors.")
 @click.option("--delivery", metavar="mailbox|causal|promised", help="What messages may overtake each other.")

@@ -81,7 +81,7 @@ def command(
     """Try the orders of messages that a test of an actor program has not seen.
 
     Runs the test once, works out which messages could arrive the other way round, generates schedules that try them,
-    and runs those. Works with Pykka, Thespian, and with queues that treadle.actors.mailbox names.
+    and runs those. Works with Pykka, Thespian, and with the queues of threads and tasks.
     """
     wanted = [name.strip().upper() for name in criteria.split(",") if name.strip()]
     check_options(wanted, executions, seconds, delivery)

@@ -27,7 +27,7 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "operations": ((int,), "a whole number"),
     "timeouts": ((str,), '"idle" or "any"'),
     "any_order": ((bool,), "true or false"),
-    "cancel": ((str,), '"never" or "at-await"'),
+    "cancel": ((str,), '"never", "at-await" or "at-await:NAME,NAME"'),
     "seed": ((int,), "a whole number"),
     "granularity": ((str,), '"messages" or "accesses"'),
     "delivery": ((str,), '"mailbox", "causal" or "promised"'),

@@ -286,7 +286,9 @@ class _Task:
     """What a strand keeps of a thread, for one task of an event loop."""
 
     def __init__(self, strand: MessageStrand, task: asyncio.Task[Any]) -> None:
-        name = getattr(task.get_coro(), "__qualname__", "task").rpartition(".")[2]
+        name = task.get_name()
+        if name.startswith("Task-"):
+            name = getattr(task.get_coro(), "__qualname__", "task").rpartition(".")[2]
         self.name = strand.fresh(name)
         actor = Actor(stable_hash("task", self.name), "task", self.name, outside=True)
         self.handling = Handling(

@@ -82,6 +82,8 @@ class DrawnLoop(Loop):
     def close(self) -> None:
         if self._thread_id is not None:
             raise RuntimeError("Cannot close a running event loop")
+        if self.tasks:
+            self._leave_tasks()
         self._closed = True
         self._ready.clear()
         self.timers.clear()

@@ -5,7 +5,8 @@ Each is a choice (see `choices`), so that it is explored, shrunk and replayed li
 - timers that `call_at` set for one deadline may fire in any order; others in the order of (deadline, creation);
 - with timeouts="any" a timer may strike at any iteration, unless one that was set earlier and for no longer is pending;
 - with cancel="at-await" one task that is suspended may be cancelled, or one `asyncio.timeout` or `wait_for` may run
-  out, between any two steps, once per execution; with cancel="at-await-in-test" only a task of the test's own.
+  out, between any two steps, once per execution; with cancel="at-await:fetch,save" only a task of one of these names,
+  with cancel="at-await-in-test" only a task of the test's own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import asyncio.timeouts as timeouts
 from typing import TYPE_CHECKING, Any
 
 from treadle.tasks.choices import decide
+from treadle.tasks.steps import coroutine_name
 from treadle.threads.primitives.inside import here
 
 if TYPE_CHECKING:
@@ -22,8 +24,20 @@ if TYPE_CHECKING:
 
 # The value of `cancel` with which nothing is cancelled but what the test itself has started.
 IN_TEST = "at-await-in-test"
+_NAMED = "at-await:"
 
 _TIMEOUTS: tuple[Any, ...] = (timeouts.Timeout._on_timeout, tasks._release_waiter)  # type: ignore[attr-defined]
+
+
+def may_cancel(cancel: str) -> bool:
+    """Is this something that an option `cancel` may be?"""
+    return cancel in ("never", "at-await", IN_TEST) or bool(named(cancel))
+
+
+def named(cancel: str) -> frozenset[str]:
+    """The names of the tasks that may be cancelled, if only those."""
+    names = cancel.removeprefix(_NAMED).split(",") if cancel.startswith(_NAMED) else []
+    return frozenset(name.strip() for name in names) - {""}
 
 
 def is_timeout(callback: Any) -> bool:
@@ -77,8 +91,8 @@ def strike(loop: Loop, must: bool = False) -> None:
 
 
 def cancel_one(loop: Loop) -> None:
-    """A suspended task is cancelled, or a timeout runs out, or nothing happens; where only tasks of the test's own are
-    cancelled, those whose coroutines are written in its file."""
+    """A suspended task is cancelled, or a timeout runs out, or nothing happens; where only tasks of some names are
+    cancelled, those of which they are or whose coroutines'; of the test's own, those written in its file."""
     run, strand = loop.execution, here()
     if run.cancellations or strand is None or run.ending:
         return
@@ -86,6 +100,11 @@ def cancel_one(loop: Loop) -> None:
     running_out = [timer for _, _, timer in loop.timers if is_timeout(timer._callback) and not timer._cancelled]
     if run.cancel == IN_TEST:
         victims = [task for task in victims if task.get_coro().cr_code.co_filename == run.test_file]
+        running_out = []
+    names = named(run.cancel)
+    if names:
+        victims = [task for task in victims if names & _names_of(task)]
+        run.met.update(*map(_names_of, victims))
         running_out = []
     if not victims and not running_out:
         return
@@ -104,6 +123,10 @@ def cancel_one(loop: Loop) -> None:
 def _is_suspended(task: Any) -> bool:
     """Has it begun, and does it stand at an await?"""
     return getattr(task.get_coro(), "cr_suspended", False) is True
+
+
+def _names_of(task: Any) -> set[str]:
+    return {task.get_name(), coroutine_name(task)}
 
 
 def _name(callback: Any) -> str:

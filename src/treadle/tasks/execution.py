@@ -6,6 +6,7 @@ the program, and with `any_order` the steps of tasks as events (see `steps`).
 
 from __future__ import annotations
 
+import asyncio.events as events
 import asyncio.tasks as asyncio_tasks
 import itertools
 import sys
@@ -45,10 +46,12 @@ class TaskExecution(Execution):
         self.network = Network()
         self.told: list[dict[str, Any]] = []  # what the exception handlers of loops were told
         self.unawaited: list[str] = []  # coroutines that nobody awaited
+        self.left_pending: list[str] = []  # tasks whose loop was closed before they were done
         self.unretrieved: list[Any] = []  # futures with an exception that nobody looked at
         self.blocking: dict[str, float] = {}  # place -> seconds that a loop was kept from running
         self.replaced: set[str] = set()  # loops and policies that the program asked for
         self.cancellations = 0  # how often the search has cancelled a task
+        self.met: set[str] = set()  # names of the tasks that it could have cancelled, where it asks for names
         self.owners: dict[Any, Strand] = {}  # with any_order: name -> the thread that touched it first
         self.scheduled = itertools.count()  # numbers steps in the order in which asyncio would run them
         self.spins = False  # is there a loop that waits, which only its accesses tell?
@@ -70,6 +73,7 @@ class TaskExecution(Execution):
     def run(self, main: Any, thread: Any = None) -> None:
         names = asyncio_tasks._task_name_counter  # type: ignore[attr-defined]
         asyncio_tasks._task_name_counter = itertools.count(1).__next__  # type: ignore[attr-defined]
+        policy = events._event_loop_policy  # type: ignore[attr-defined]
         _LOOPS.append(self.loops)
         RECORDED.futures = not self.only_steps
         try:
@@ -77,6 +81,7 @@ class TaskExecution(Execution):
         finally:
             RECORDED.futures = True
             asyncio_tasks._task_name_counter = names  # type: ignore[attr-defined]
+            events._event_loop_policy = policy  # type: ignore[attr-defined]
 
     # ------------------------------------------------------------------ what several threads touch
 
@@ -190,7 +195,8 @@ class TaskExecution(Execution):
             for step in (self.story if self.any_order else self._with_steps_of_tasks(steps))
             if step.operation == "chooses" or (step.file and not step.object.startswith(_PLUMBING))
         ]
-        names = _short_names([step.strand for step in found])
+        called = {one.treadle_name: task_name(one.task) for one in self.strands if isinstance(one, TaskStrand)}
+        names = _short_names([step.strand for step in found], called)
         return [replace(step, strand=names[step.strand], object=_readable(step.object, names)) for step in found]
 
     def _with_steps_of_tasks(self, steps: list[Step]) -> list[Step]:
@@ -330,7 +336,13 @@ class TaskExecution(Execution):
     @property
     def troubled(self) -> bool:
         return bool(
-            self.told or self.unawaited or self.unretrieved or self.blocking or self.replaced or super().troubled
+            self.told
+            or self.unawaited
+            or self.left_pending
+            or self.unretrieved
+            or self.blocking
+            or self.replaced
+            or super().troubled
         )
 
     def more_findings(self) -> list[Finding]:
@@ -340,12 +352,13 @@ class TaskExecution(Execution):
         return oracles.warnings(self)
 
 
-def _short_names(strands: list[str]) -> dict[str, str]:
-    """`update#test#1.1` and `update#test#1.2` as `update` and `update#2`, where they come first and second."""
+def _short_names(strands: list[str], called: dict[str, str]) -> dict[str, str]:
+    """`update#test#1.1` and `update#test#1.2` as `update` and `update#2`, where they come first and second, or as they
+    were called: some tasks get their name when their strand has one."""
     names: dict[str, str] = {}
     for strand in dict.fromkeys(strands):
-        short = strand.partition("#")[0]
-        number = sum(other.partition("#")[0] == short for other in names) + 1
+        short = called.get(strand, strand).partition("#")[0]
+        number = sum(other.partition("#")[0] == short for other in names.values()) + 1
         names[strand] = short if number == 1 else f"{short}#{number}"
     return names
 

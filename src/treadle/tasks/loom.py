@@ -17,7 +17,7 @@ from typing import Any, cast
 from treadle.core.errors import Unsupported, UsageError
 from treadle.search.random_walk import DrawnAgain
 from treadle.search.strategy import Strategy
-from treadle.tasks.environment import IN_TEST
+from treadle.tasks.environment import may_cancel, named
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.futures import IN_C
 from treadle.tasks.patches import controlled
@@ -46,8 +46,8 @@ class TaskLoom(Loom):
         cancel: str = "never",
         **options: Any,
     ) -> None:
-        if cancel not in ("never", "at-await", IN_TEST):
-            raise UsageError(f"cancel must be 'never' or 'at-await', not {cancel!r}")
+        if not may_cancel(cancel):
+            raise UsageError(f"cancel must be 'never', 'at-await' or 'at-await:NAME,NAME' of tasks, not {cancel!r}")
         super().__init__(as_function(test), source=test if source is None else source, **options)
         self.any_order = any_order
         self.coasts = not any_order  # where each step of a task is one of the search, all is looked at
@@ -56,6 +56,7 @@ class TaskLoom(Loom):
         self.test_file = written[0].__code__.co_filename if written else ""
         if cancel != "never":
             self.bounds["cancellations"] = 1
+        self.unmet = set(named(cancel))  # names of tasks to cancel that no task has had
         self.looped = False  # has an execution made an event loop?
         self.threaded = False  # and has one run several threads?
         self.spinning = False  # or a loop of the program that waits for something that it reads?
@@ -133,6 +134,10 @@ class TaskLoom(Loom):
         self.spinning = self.spinning or run.spins
         if not self.threaded and len(run.strands) > 1:
             self.threaded = sum(thread_of(strand) is strand for strand in run.strands) > 1
+        if self.unmet:
+            self.unmet -= run.met
+            missing = " or ".join(sorted(self.unmet))
+            self.incomplete = f"no task {missing} was there to be cancelled" if missing else ""
         if run.chose_between_steps and strategy.reads_footprints:
             self.classes_unknown = True
             self.incomplete = "with any_order, timers of one deadline are not run in every order against other steps"

@@ -174,9 +174,19 @@ class Loop(_Base):  # type: ignore[misc]
     def close(self) -> None:
         if self.known_to_be_shared or not self._is_own_thread():
             self.seen((SIGNAL, self.name, None), (SIGNAL, self.life, None))
+        self._leave_tasks()
         self.timers.clear()
         self.__dict__.setdefault("_selector", None)  # where it has watched nothing
         super().close()
+
+    def _leave_tasks(self) -> None:
+        """It is closed: what is not done will never be, which asyncio says when it finds the task in the garbage."""
+        if self.is_over() or self.execution.ending or self._exception_handler is not None:
+            return
+        for task in self.pending_tasks():
+            if task._log_destroy_pending:
+                task._log_destroy_pending = False  # told once
+                self.execution.left_pending.append(describe_task(task))
 
     # ------------------------------------------------------------------ scheduling
 

@@ -1,7 +1,8 @@
 """What went wrong with tasks in one execution: what asyncio would only have written to a log.
 
 Findings: an exception in a callback, an exception that nobody retrieved, a task that was destroyed while it was
-pending, a coroutine that nobody awaited. A program that sets its own exception handler is told instead, as always.
+pending or whose loop was closed while it was, a coroutine that nobody awaited. A program that sets its own exception
+handler is told instead, as always.
 
 Warnings: time that passed inside one step of a loop, which is a call that blocks all its tasks.
 """
@@ -18,6 +19,7 @@ def findings(run: Any) -> list[Finding]:
     if run.stop_reason:
         return []
     found = [_told(context) for context in run.told]
+    found += [Finding("task never finished", f"{task}, and its loop was closed") for task in run.left_pending]
     found += [_unretrieved(future) for future in run.unretrieved]
     found += [Finding("coroutine never awaited", f"coroutine {name} was never awaited") for name in run.unawaited]
     return found

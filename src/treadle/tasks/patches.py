@@ -192,6 +192,11 @@ def _anyio() -> list[tuple[Any, dict[str, Any]]]:
     return [(module, {"threadlocals": model}) for module in loaded]
 
 
+def _is_of_trio(path: str) -> bool:
+    """Is this file trio's, or one of anyio's, which calls it?"""
+    return "/trio/" in path or "/anyio/" in path
+
+
 def _no_trio() -> list[tuple[Any, dict[str, Any]]]:
     """Where trio is loaded, its event loop is refused inside an execution."""
     trio = sys.modules.get("trio._core._run")
@@ -203,7 +208,7 @@ def _no_trio() -> list[tuple[Any, dict[str, Any]]]:
         strand = here()
         if strand is None:
             return real(*args, **kwargs)
-        places = [place for place in stack_of(sys._getframe(1)) if "/trio/" not in place[0]]
+        places = [place for place in stack_of(sys._getframe(1)) if not _is_of_trio(place[0])]
         where = f"{places[0][0]}:{places[0][1]}" if places else "the test"
         error = Unsupported(f"{where} uses trio, whose event loop no schedule controls; Treadle explores asyncio")
         strand.execution.failure = error

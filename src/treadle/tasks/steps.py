@@ -139,9 +139,11 @@ def awaited(task: Any) -> str:
 def task_name(task: Any) -> str:
     """What its author called it, or the name of its coroutine."""
     given = task.get_name()
-    if not given.startswith("Task-"):
-        return str(given)
-    return str(getattr(task.get_coro(), "__qualname__", given)).rpartition(".<locals>.")[2]
+    return coroutine_name(task) if given.startswith("Task-") else str(given)
+
+
+def coroutine_name(task: Any) -> str:
+    return str(getattr(task.get_coro(), "__qualname__", task.get_name())).rpartition(".<locals>.")[2]
 
 
 def frames(coroutine: Any) -> Iterator[Any]:

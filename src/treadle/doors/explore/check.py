@@ -72,7 +72,7 @@ def check(
     `workers` processes take over a search that is not over in a second; those of a Dask cluster, when `cluster` is the
     address of its scheduler (`ship` sends the project there). With `resume` they go on with a search that was stopped.
     `any_order` also permutes the steps of asyncio tasks that are ready, whose order asyncio promises;
-    `cancel="at-await"` cancels a task at one of its awaits, once per execution.
+    `cancel="at-await"` cancels a task at one of its awaits, once per execution, "at-await:NAME,NAME" one of these.
     """
     given = {
         "strategy": strategy,
