@@ -122,6 +122,41 @@ def test_call_soon_from_a_thread_does_not_wake_the_loop() -> None:
     assert treadle.check(lambda: test(True), source=test).verdict is Verdict.PASSED_EXHAUSTIVE
 
 
+def test_stop_from_a_thread_does_not_wake_the_loop() -> None:
+    def program(safely: bool) -> None:
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+        if safely:
+            loop.call_soon_threadsafe(loop.stop)
+        else:
+            loop.stop()
+        thread.join()
+        loop.close()
+
+    wrong = treadle.check(lambda: program(False), source=program)
+    assert [finding.kind for finding in wrong.findings] == ["deadlock"]
+    assert treadle.check(lambda: program(True), source=program).verdict is Verdict.PASSED_EXHAUSTIVE
+
+
+def test_a_loop_that_was_stopped_before_goes_round_once() -> None:
+    def test() -> None:
+        log: list[int] = []
+        loop = asyncio.new_event_loop()
+        loop.call_soon(log.append, 1)
+        loop.call_soon(lambda: loop.call_soon(log.append, 2))
+        loop.stop()
+        loop.run_forever()
+        assert log == [1]
+        loop.stop()
+        loop.run_forever()
+        assert log == [1, 2]
+        loop.close()
+
+    assert treadle.check(test).verdict is Verdict.NOTHING_TO_EXPLORE
+    assert not treadle.check(test, any_order=True).findings
+
+
 def test_run_coroutine_threadsafe() -> None:
     async def double(value: int) -> int:
         await asyncio.sleep(1)

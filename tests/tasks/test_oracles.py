@@ -89,6 +89,21 @@ def test_a_task_whose_loop_is_closed_never_finishes(any_order: bool, strategy: s
     assert finding.message.endswith("), and its loop was closed")
 
 
+def test_what_run_until_complete_began_may_be_left() -> None:
+    def test() -> None:
+        loop = asyncio.new_event_loop()
+
+        async def stop() -> None:
+            loop.stop()
+            await asyncio.sleep(0)
+
+        with pytest.raises(RuntimeError):
+            loop.run_until_complete(stop())
+        loop.close()
+
+    assert kinds(treadle.check(test)) == []
+
+
 def test_a_task_that_asyncio_run_cancels_is_finished() -> None:
     async def test() -> None:
         asyncio.ensure_future(asyncio.sleep(5))  # noqa: RUF006

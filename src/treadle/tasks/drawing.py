@@ -181,6 +181,7 @@ class DrawnLoop(Loop):
         if self._closed or thread in RUNNING:
             self._check_closed()
             self._check_running()
+        self._stop_soon()
         RUNNING[thread] = self
         self._thread_id = thread.ident
         try:

@@ -310,6 +310,7 @@ class Loop(_Base):  # type: ignore[misc]
             task.of_thread = self.strand
         self._thread_id: int | None = strand.ident
         self.entered = self.execution.step - 1
+        self._stop_soon()
         set_running(self)
         try:
             once = functools.partial(run_any, self) if self.execution.any_order else self._run_once
@@ -320,6 +321,18 @@ class Loop(_Base):  # type: ignore[misc]
             self._stopping = False
             self._thread_id = None
             set_running(None)
+
+    def _stop_soon(self) -> None:
+        """A loop that was stopped before it runs goes round once."""
+        if self._stopping:
+            self._stopping = False
+            self.put(LoopHandle(self.stop, (), self, None))
+
+    def stop(self) -> None:
+        """Another thread does not wake the loop by this."""
+        if self._thread_id is None or not self._is_own_thread():
+            self._scheduling()
+        self._stopping = True
 
     def _run_once(self) -> None:
         """One iteration: what is scheduled now, and the timers that are due."""
@@ -364,7 +377,10 @@ class Loop(_Base):  # type: ignore[misc]
             self._executor_shutdown_called |= code is _SHUTDOWN_EXECUTOR
             future.close()
             return None
+        is_new = not asyncio.isfuture(future)
         future = asyncio.ensure_future(future, loop=self)
+        if is_new:
+            future._log_destroy_pending = False
         outer, self.main = self.main, future
         try:
             return super().run_until_complete(future)
