@@ -172,6 +172,18 @@ def test_a_blocking_call_in_the_loop_is_named_by_its_line() -> None:
     assert warning.message.endswith("keeps the event loop from running for 2 s")
 
 
+def test_a_wait_for_a_thread_that_sleeps_blocks_the_loop() -> None:
+    async def test() -> None:
+        thread = threading.Thread(target=time.sleep, args=(3,))
+        thread.start()
+        await asyncio.sleep(1)  # blocks nobody
+        thread.join()
+
+    [warning] = treadle.check(test).warnings
+    assert warning.kind == "blocking call in the loop"
+    assert warning.message.endswith("keeps the event loop from running for 2 s")
+
+
 def test_what_a_thread_and_a_loop_share_unseen_is_found_by_the_check_of_the_pass() -> None:
     """How much a pipe holds is known to the kernel alone: there is one schedule of what is seen."""
     reader, writer = os.pipe()

@@ -296,12 +296,13 @@ class TaskExecution(Execution):
         return strand
 
     def _fire(self, strand: Strand) -> Operation:
+        waited = (strand.deadline or self.clock.now) - self.clock.now
         for loop in self.loops:
-            if loop.strand is (strand.of_thread or strand) and loop.running is not None:
-                frame = strand.greenlet.gr_frame or sys._getframe()
-                stack = stack_of(frame)
+            # in the midst of a step: the strand itself, or one that cannot go on before time has passed
+            is_own = loop.strand is (strand.of_thread or strand)
+            if loop.running is not None and waited > 0 and (is_own or not self.any_timeout):
+                stack = stack_of(loop.strand.greenlet.gr_frame or sys._getframe())
                 place = f"{stack[0][0]}:{stack[0][1]}" if stack else loop.name
-                waited = (strand.deadline or self.clock.now) - self.clock.now
                 self.blocking[place] = self.blocking.get(place, 0.0) + waited
         fired = super()._fire(strand)
         if self.any_order:

@@ -27,7 +27,7 @@ def findings(run: Any) -> list[Finding]:
 
 def warnings(run: Any) -> list[Finding]:
     return [
-        Finding("blocking call in the loop", f"{place} keeps the event loop from running for {seconds:g} s")
+        Finding("blocking call in the loop", f"{place} keeps the event loop from running for {round(seconds, 3):g} s")
         for place, seconds in run.blocking.items()
     ] + [
         Finding("event loop replaced", f"{what} is replaced: the test runs on Treadle's own event loop")
