@@ -139,6 +139,27 @@ def test_stop_from_a_thread_does_not_wake_the_loop() -> None:
     assert treadle.check(lambda: program(True), source=program).verdict is Verdict.PASSED_EXHAUSTIVE
 
 
+@pytest.mark.parametrize("left", [[], [1], [2], [1, 2]])
+def test_a_thread_cancels_handles_before_or_after_each_is_run(left: list[int]) -> None:
+    def test() -> None:
+        loop, log = asyncio.new_event_loop(), list[int]()
+        handles = [loop.call_soon(log.append, number) for number in (1, 2)]
+        loop.call_later(1, loop.stop)
+
+        def cancel() -> None:
+            for handle in handles:
+                handle.cancel()
+
+        thread = threading.Thread(target=cancel)
+        thread.start()
+        loop.run_forever()
+        thread.join()
+        loop.close()
+        assert log != left
+
+    assert [finding.kind for finding in treadle.check(test).findings] == ["assertion"]
+
+
 def test_a_loop_that_was_stopped_before_goes_round_once() -> None:
     def test() -> None:
         log: list[int] = []

@@ -1,4 +1,5 @@
-"""What a loop has to do: callbacks and timers. With any_order, cancelling one is an access to what its step reads."""
+"""What a loop has to do: callbacks and timers. With any_order, cancelling one is an access to what its step reads; by
+another thread it is an operation on the loop."""
 
 from __future__ import annotations
 
@@ -40,6 +41,8 @@ class LoopHandle(_AnyHandle):  # type: ignore[misc]
 
 def _access_to(handle: Any) -> None:
     strand, run = here(), handle._loop.execution
+    if strand is not None and not run.only_steps:
+        handle._loop.cancelling_one()
     if strand is not None and run.any_order and not run.only_steps and not run.ending:
         strand.access(WRITE, handle.treadle_name, None)
 

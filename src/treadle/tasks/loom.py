@@ -143,8 +143,8 @@ class TaskLoom(Loom):
             self.incomplete = "with any_order, timers of one deadline are not run in every order against other steps"
         if self.any_order and run.called_unsafely:
             self.incomplete = (
-                "with any_order, what a thread schedules in the loop of another one without waking it is not run in "
-                "every order; call call_soon_threadsafe, or leave any_order out"
+                "with any_order, what a thread schedules or cancels in the loop of another one without waking it is "
+                "not run in every order; call call_soon_threadsafe, or leave any_order out"
             )
         return cast(Execution, run)
 

@@ -91,6 +91,8 @@ class Loop(_Base):  # type: ignore[misc]
         self.known_to_be_shared = run.is_shared(self.name)
         # Looking what there is to do and waiting for it are one operation, unless a thread schedules without waking.
         self.looks_once = not (run.any_order or run.any_timeout or run.is_shared(self.unsafely))
+        # Whether a handle is cancelled is looked at by itself where another thread may do that.
+        self.cancelled_by_others = not run.any_order and run.is_shared(self.handles)
         self.timers: list[tuple[float, int, Any]] = []
         self.numbers = itertools.count()
         self.tasks: list[weakref.ref[Any]] = []  # asyncio keeps tasks by weak references as well
@@ -120,6 +122,10 @@ class Loop(_Base):  # type: ignore[misc]
     @property
     def unsafely(self) -> str:
         return f"{self.name}, unsafely"
+
+    @property
+    def handles(self) -> str:
+        return f"handles of {self.name}"
 
     # What few loops use is made when it is.
     _asyncgens: Any = MadeLate(weakref.WeakSet)
@@ -210,6 +216,16 @@ class Loop(_Base):  # type: ignore[misc]
         if self.between_steps:
             announce(self)
         return handle
+
+    def cancelling_one(self) -> None:
+        """A handle is cancelled, by the thread of the loop or by another one."""
+        if not self._is_own_thread():
+            self.execution.called_unsafely = True
+            if not self.cancelled_by_others and not self.execution.any_order:
+                self.execution.reveal_name(self.handles)
+        elif not self.cancelled_by_others:
+            return
+        self.seen((SIGNAL, self.name, None), (SIGNAL, self.handles, None))
 
     def _scheduling(self) -> None:
         """Something is scheduled, by the thread of the loop or by one that does not wake it."""
@@ -355,6 +371,8 @@ class Loop(_Base):  # type: ignore[misc]
             if self.execution.cancel != "never":
                 cancel_one(self)
             handle = ready.popleft()
+            if self.cancelled_by_others:
+                self.seen((LOOK, self.handles, None))
             if not handle._cancelled:
                 self.run_handle(handle)
 
