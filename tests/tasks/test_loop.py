@@ -8,6 +8,7 @@ import gc
 import sys
 import threading
 import time
+import types
 from typing import Any
 
 import pytest
@@ -314,6 +315,24 @@ def test_a_uvloop_policy_is_replaced_and_said() -> None:
     warnings = [warning.message for warning in treadle.check(test).warnings]
     assert warnings == ["uvloop's event loop policy is replaced: the test runs on Treadle's own event loop"]
     assert type(asyncio.get_event_loop_policy()) is not Policy  # it was the execution's
+
+
+def test_the_loops_that_uvloop_makes_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    uvloop: Any = types.ModuleType("uvloop")  # as far as its functions are concerned
+    uvloop.Loop = type("Loop", (), {})
+    uvloop.new_event_loop = lambda: uvloop.Loop()
+    monkeypatch.setitem(sys.modules, "uvloop", uvloop)
+
+    def test() -> None:
+        loop = uvloop.new_event_loop()
+        assert isinstance(loop, uvloop.Loop)
+        assert loop.run_until_complete(asyncio.sleep(1, 5)) == 5
+        loop.close()
+
+    result = treadle.check(test)
+    assert result.verdict is Verdict.NOTHING_TO_EXPLORE
+    assert [warning.message.partition(" is replaced")[0] for warning in result.warnings] == ["uvloop's event loop"]
+    assert type(uvloop.new_event_loop()) is uvloop.Loop
 
 
 def test_task_names_are_the_same_in_every_execution() -> None:

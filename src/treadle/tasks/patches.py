@@ -77,18 +77,37 @@ def _runner_init(self: Any, *, debug: bool | None = None, loop_factory: Any = No
     _real_runner_init(self, debug=debug, loop_factory=loop_factory)
 
 
-class _Selector(type):
-    """`asyncio.SelectorEventLoop()` is the controlled loop inside an execution; a class for everything else."""
+class _Loops(type):
+    """A class of event loops: to call it makes the controlled loop inside an execution; a class for everything else."""
+
+    treadle_real: Any
+    treadle_says = ""  # who is replaced, where that is said
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return _real_selector_loop(*args, **kwargs) if here() is None else new_event_loop()
+        strand: Any = here()
+        if strand is None:
+            return cls.treadle_real(*args, **kwargs)
+        if cls.treadle_says:
+            strand.execution.replaced.add(cls.treadle_says)
+        return new_event_loop()
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, (_real_selector_loop, Loop))
+        return isinstance(instance, (cls.treadle_real, Loop))
 
 
-class SelectorEventLoop(metaclass=_Selector):
+class SelectorEventLoop(metaclass=_Loops):
     """Stands for `asyncio.SelectorEventLoop`."""
+
+    treadle_real = _real_selector_loop
+
+
+def _uvloop() -> list[tuple[Any, dict[str, Any]]]:
+    """Where uvloop is loaded: its loop, which its functions make and ask for."""
+    uvloop: Any = sys.modules.get("uvloop")
+    if not hasattr(uvloop, "Loop"):
+        return []
+    stand_in = _Loops("Loop", (), {"treadle_real": uvloop.Loop, "treadle_says": "uvloop's event loop"})
+    return [(uvloop, {"Loop": stand_in})]
 
 
 def _register_task(task: Any) -> None:
@@ -235,7 +254,7 @@ def controlled() -> Iterator[None]:
     hooks = sys.get_asyncgen_hooks()
     sys.set_asyncgen_hooks(firstiter=_first_iteration, finalizer=_finalize)
     try:
-        with bound(_patches() + _anyio() + _no_trio()):
+        with bound(_patches() + _uvloop() + _anyio() + _no_trio()):
             yield
     finally:
         sys.set_asyncgen_hooks(*hooks)
