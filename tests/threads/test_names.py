@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import threading
 import types
 from typing import Any
 
+import treadle
 from tests.threads_primitives.running import AtRandom, execute, inside, together
 from treadle.threads import names
 from treadle.threads.strands import Strand, current
@@ -94,3 +96,39 @@ def test_globals_are_called_by_module_and_variable() -> None:
     assert {one.name for one in found.values()} >= {"bank.ACCOUNTS", "class Account.limit", "default.default"}
     assert all(one.shared for one in found.values())
     assert id(3) not in found
+
+
+class _Base:
+    pass
+
+
+class _Made(_Base):
+    def __init__(self) -> None:
+        super().__init__()
+        self.value = 0
+
+
+def test_objects_that_are_made_through_super_are_not_taken_for_one() -> None:
+    """Two writes to each of two objects: each pair in both orders, and no order between the pairs."""
+
+    def test() -> None:
+        made: dict[str, _Made] = {}
+
+        def make(name: str) -> None:
+            made[name] = _Made()
+
+        def write(name: str, value: int) -> None:
+            made[name].value = value
+
+        for name in "ab":
+            making = threading.Thread(target=make, args=(name,))
+            making.start()
+            making.join()
+        writing = [threading.Thread(target=write, args=(name, value)) for name in "ab" for value in (1, 2)]
+        for thread in writing:
+            thread.start()
+        for thread in writing:
+            thread.join()
+
+    result = treadle.check(test, strategy="dpor")
+    assert (result.verdict, result.executions) == (treadle.Verdict.PASSED_EXHAUSTIVE, 4)

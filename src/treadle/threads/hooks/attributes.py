@@ -215,7 +215,8 @@ def _load_from_super(strand: Strand, obj: Any, name: str) -> Any:
     if home is None or (name not in strand.execution.rebound and _constant(vars(home)[name])):
         return getattr(obj, name)
     perform(strand, [(READ, class_name(cls), name) for cls in behind[: behind.index(home) + 1]])
-    return found(strand, getattr(obj, name), f"{class_name(home)}.{name}")
+    found(strand, vars(home)[name], f"{class_name(home)}.{name}")
+    return getattr(obj, name)  # which may be bound to the object: that is no part of the class
 
 
 def _load_attributes_of_class(strand: Strand, cls: type) -> Any:
@@ -264,10 +265,12 @@ def _foreign_data(strand: Strand, module: str, path: str, name: str, obj: Any) -
 
 def _constant(value: Any) -> bool:
     """Code and classes kept in a module or class: nobody exchanges them unless a strand is seen to."""
-    return isinstance(value, (*_FUNCTIONS, type, types.ModuleType, property, classmethod, staticmethod, enum.Enum))
+    return isinstance(value, _CODE)
 
 
 _FUNCTIONS: Final = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+_IN_C: Final = (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
+_CODE: Final = (*_FUNCTIONS, *_IN_C, type, types.ModuleType, property, classmethod, staticmethod, enum.Enum)
 
 
 def _note_property(strand: Strand, obj: Any, name: str, operations: list[Operation]) -> None:
