@@ -9,7 +9,7 @@ import pytest
 from tests.abs.test_language import printed, ran
 from treadle.abs.language.errors import AbsError
 from treadle.core.result import Verdict
-from treadle.doors.actor.models import explore_model
+from treadle.doors.actor.models import explore_model, run_model
 
 
 @pytest.mark.parametrize(
@@ -208,3 +208,18 @@ def test_types_of_the_library_said_again(tmp_path: Path) -> None:
 def test_a_type_of_ones_own_with_a_library_name(tmp_path: Path) -> None:
     told = printed(tmp_path, "println(toString(Both(1, 2)));", "data Pair<A, B> = Both(A, B) | Neither;")
     assert told == ["Both(1,2)"]
+
+
+def test_a_delay_that_is_over_while_its_actor_is_held_for_ever(tmp_path: Path) -> None:
+    """Time stands still then: nobody else can go on either."""
+    model = tmp_path / "m.abs"
+    model.write_text(
+        """module M;
+        class D { Int x = 0; Int never() { await x == 5; return 1; } }
+        class C(D d) { Int x = 0;
+          Unit late() { await duration(1, 1); x = 1; }
+          Unit hang() { Fut<Int> f = d!never(); Int r = f.get; } }
+        { D d = new D(); C c = new C(d); c!late(); c!hang(); }"""
+    )
+    assert explore_model(str(model)).findings[0].kind == "deadlock"
+    assert run_model(str(model)).outcome == "deadlock"

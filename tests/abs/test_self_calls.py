@@ -125,3 +125,33 @@ def test_reductions_agree_when_calls_are_awaited(seed: int) -> None:
     assert truth
     for reduce in SOUND_REDUCTIONS[1:]:
         assert final_states(compiled, reduce, None, "awaited") == truth, reduce
+
+
+RETURNS_BEFORE_OTHERS = {
+    "a call": """module M;
+class C { Int x = 0; Int a = 0;
+  Unit m() { this.waits(); assert x == 0; }
+  Unit waits() { Fut<Unit> f = this!sends(); await f?; a = 2; }
+  Unit sends() { this!set(); }
+  Unit set() { x = 1; } }
+{ C c = new C(); c!m(); }
+""",
+    "a creation": """module M;
+class Part(C owner) { Int a = 0; { Fut<Unit> f = owner!sends(); await f?; a = 2; } }
+class C { Int x = 0;
+  Unit m() { new local Part(this); assert x == 0; }
+  Unit sends() { this!set(); }
+  Unit set() { x = 1; } }
+{ C c = new C(); c!m(); }
+""",
+}
+
+
+@pytest.mark.parametrize("reduce", SOUND_REDUCTIONS)
+@pytest.mark.parametrize("name", RETURNS_BEFORE_OTHERS)
+def test_what_a_caller_does_after_the_call_counts_as_part_of_it(name: str, reduce: str, tmp_path: Path) -> None:
+    """`set` and the rest of what was called touch different fields, but the caller that goes on with it does not."""
+    file = tmp_path / "m.abs"
+    file.write_text(RETURNS_BEFORE_OTHERS[name])
+    result = explore_model(str(file), reduce=reduce)
+    assert (result.verdict, result.executions) == (Verdict.FAILED, 2)

@@ -13,7 +13,7 @@ from treadle.abs.language.model import Class
 from treadle.abs.machine.code import Code
 from treadle.abs.machine.criteria import SOUND_REDUCTIONS, CriterionReached
 from treadle.abs.machine.effects import Calls, CodeEffect, remaining, targets
-from treadle.abs.machine.machine import ActorMachine
+from treadle.abs.machine.machine import ActorMachine, MacroStep
 from treadle.abs.machine.polynomial import identical
 from treadle.abs.machine.state import ActorTask, State
 from treadle.abs.machine.values import FailedFuture, Fut, ObjectRef, Unknown, Value, parts
@@ -46,6 +46,8 @@ class Reduction:
             return False
         if self._group(state, one) is not self._group(state, two):
             return True
+        if self._is_called(state, one) or self._is_called(state, two):
+            return False  # its caller goes on as soon as it ends, before the other one
         key = (id(one.code), one.pc, id(two.code), two.pc, one.this is two.this)
         found = self._independent.get(key)
         if found is None:
@@ -65,6 +67,18 @@ class Reduction:
     @staticmethod
     def _group(state: State, task: ActorTask) -> ObjectRef:
         return state.groups.get(task.this, task.this) if state.groups else task.this
+
+    def _is_called(self, state: State, task: ActorTask) -> bool:
+        """Whether a task of the same actor has called this one, or made its object, and waits for its end."""
+        if self._machine.selection.self_calls != "at-once":
+            return False
+        future = self._machine.interned.future(task.key)
+        for caller in state.queues[self._group(state, task)]:
+            if caller.waiting is not None and caller.waiting.stacked:
+                run, env = MacroStep(self._machine, state, []), list(caller.env)
+                if any(claim(run, env) is future for claim in caller.waiting.claims):
+                    return True
+        return False
 
     def _may_see(self, state: State, filler: ActorTask, poller: ActorTask) -> bool:
         """Whether the one task's end can be noticed by the other one looking at a future."""

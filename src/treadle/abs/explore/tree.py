@@ -234,13 +234,17 @@ class TreeExplorer:
 
     @staticmethod
     def at_next_delay(state: State) -> State | None:
-        """The same state at the time when the next delay ends; None if nobody waits for time."""
+        """The same state at the time when the next delay ends; None if nobody waits for time.
+
+        A delay may be over and its task unable to go on: its actor is held by one that waits for ever.
+        """
         waiting = [t for queue in (*state.queues.values(), state.active.values()) for t in queue if t.waiting]
         times = [t.env[t.waiting.until] for t in waiting if t.waiting and t.waiting.until is not None]
-        if not times:
+        to_come = [time for time in times if time > state.clock]
+        if not to_come:
             return None
         later = state.copy()
-        later.clock = min(times)
+        later.clock = min(to_come)
         return later
 
     def runnable(self, state: State) -> dict[ObjectRef, list[ActorTask]]:

@@ -115,7 +115,7 @@ def explore_model(
                 said = f"{many(executions, 'execution')} {'was' if executions == 1 else 'were'} run"
                 stopped.append(("executions", said))
                 break
-    if explorer.endless and not explorer.progress.tests and not stopped:
+    if explorer.endless and not explorer.progress.tests and not stopped and guide is None:
         raise explorer.endless[0][2].error
     for where in explorer.endless:
         _add_finding(findings, _livelock(path, writer, root, *where))
