@@ -58,7 +58,10 @@ class Compiled:
 def final_states(
     compiled: Compiled, reduce: Any, most: int | None = None, self_calls: SelfCalls = "at-once"
 ) -> set[Any] | None:
-    """Every final state of the main block: fields, waiting tasks, futures. None if there are too many states."""
+    """Every final state of the main block: fields, waiting tasks, futures, what failed, the time.
+
+    None if there are too many states.
+    """
     selection = OrderSelection(reduce=reduce, self_calls=self_calls)
     machine = ActorMachine(compiled.image, Bounds(None, None, None), selection, None)
     root = main_root(machine, compiled.program)
@@ -77,6 +80,8 @@ def final_states(
                 frozenset(
                     (canonical(f, machine.interned), canonical(v, machine.interned)) for f, v in state.futures.items()
                 ),
+                tuple(sorted(one.place for one in state.failures())),
+                state.clock,
             )
         )
     return None if explorer.stopped else found

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.abs.handing_programs import differing_reductions
 from tests.abs.small_programs import Compiled, final_states, programs
+from tests.abs.timed_programs import timed_program
 from tests.abs.unknown_programs import lost
 from treadle.abs.explore.replaying import known_root
 from treadle.abs.explore.tree import TreeExplorer
@@ -231,3 +233,15 @@ def test_unknown_data(text: str) -> None:
     assert truth == concrete_outcomes(compiled)
     for reduce in SOUND_REDUCTIONS[1:]:
         assert symbolic_outcomes(compiled, reduce) == truth, reduce
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_programs_with_delays_exceptions_and_loops(first: int) -> None:
+    judged = [differing_reductions(Compiled.of(timed_program(seed))) for seed in range(first, first + 20)]
+    assert [found for found in judged if found] == []
+    assert judged.count(None) < 15
+
+
+def test_a_reference_to_oneself_that_is_called_with(tmp_path: Path) -> None:
+    """What a call on oneself goes on with was lost where the object's own field may be itself."""
+    assert lost(tmp_path, 900127) == []
