@@ -70,6 +70,34 @@ def test_with_any_order_a_task_is_called_by_its_name() -> None:
     assert {step.strand for step in finding.steps} == {"test", "left", "right"}
 
 
+def test_a_cancellation_is_shown_where_it_strikes() -> None:
+    async def hold(lock: asyncio.Lock) -> None:
+        await lock.acquire()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # this is the last chance
+        lock.release()
+
+    async def test() -> None:
+        lock = asyncio.Lock()
+        await asyncio.wait([asyncio.create_task(hold(lock), name="holder")])
+        async with lock:
+            pass
+
+    finding = treadle.check(test, cancel="at-await").findings[0]
+    chosen = [step for step in finding.steps if step.operation == "chooses"]
+    assert [step.object for step in chosen] == ["task holder is cancelled"]
+    assert chosen[0].line in [hold.__code__.co_firstlineno + number for number in (2, 3)]
+    assert "task holder is cancelled" in " ".join(finding.explanation.split())
+
+
+def test_a_choice_of_the_test_is_shown() -> None:
+    def test() -> None:
+        assert treadle.choose(["good", "bad"]) == "good"
+
+    finding = treadle.check(test).findings[0]
+    assert ["chooses", "'bad'"] in lines(finding)
+
+
 def test_a_deadlock_names_what_is_awaited() -> None:
     async def test() -> None:
         lock, queue = asyncio.Lock(), asyncio.Queue[int]()

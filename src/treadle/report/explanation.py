@@ -40,7 +40,7 @@ _Place = tuple[Any, Any]
 
 _WAITING = frozenset({WAIT, SLEEP, SPIN, GET})
 _NOISE = frozenset({FINISH, YIELD})
-_OF_TASKS = ("begins", "goes on after")  # told, though they are no operations
+_OF_TASKS = ("begins", "goes on after", "chooses")  # told, though they are no operations
 
 
 def explain(
@@ -390,6 +390,8 @@ def _deeds(step: Step, column: int) -> list[str]:
         head, mark, value = text.partition(arrow)
         if len(text) > column and mark:
             return [_cut(head, column), _cut(f"    {arrow.strip()} {value}", column)]
+    if len(text) > column and step.operation == "chooses":
+        return [f"  {step.operation}", _cut(f"    {step.object}", column)]
     return [_cut(text, column)]
 
 

@@ -25,17 +25,19 @@ if TYPE_CHECKING:
     from treadle.tasks.execution import TaskExecution
 
 T = TypeVar("T")
+Stack = tuple[tuple[str, int, str], ...]
 
 
 class OpenChoice(SyncObject):
     """Takes one option; whoever chooses waits for that."""
 
-    __slots__ = ("options", "taken")
+    __slots__ = ("options", "places", "taken")
     label = "choice"
 
     def __init__(self) -> None:
         self.options: list[Option] = []
         self.taken: int | None = None
+        self.places: Sequence[Stack] = ()  # of each option: where it strikes, if not where it is chosen
 
     def ready(self, kind: int, strand: Strand) -> bool:
         return (self.taken is None) == (kind == PUT)
@@ -56,7 +58,7 @@ class Option(Strand):
         self.pending = (PUT, choice.treadle_name, None)
         self.greenlet = SimpleNamespace(gr_frame=None)  # type: ignore[assignment]
         if self.detail:
-            stack = stack_of(sys._getframe(3))
+            stack = choice.places[number] if choice.places else stack_of(sys._getframe(3))
             file, line, function = stack[0] if stack else ("", 0, "")
             self.step = Step(self.treadle_name, "chooses", text, file, line, function, "", stack)
 
@@ -71,13 +73,13 @@ def choose(options: Sequence[T]) -> T:
     return options[decide(strand, [short(option) for option in options])]
 
 
-def decide(strand: Strand, texts: list[str], label: str = "choice") -> int:
+def decide(strand: Strand, texts: list[str], label: str = "choice", places: Sequence[Stack] = ()) -> int:
     """The number of the option that the search takes."""
     run: Any = strand.execution
     if run.ending or not hasattr(run, "offer"):
         return 0
     choice = OpenChoice()
-    choice.treadle_name = strand.fresh(label)
+    choice.treadle_name, choice.places = strand.fresh(label), places
     run.offer(choice, texts)
     strand.point(WAIT, choice)
     assert choice.taken is not None

@@ -15,8 +15,8 @@ import asyncio.tasks as tasks
 import asyncio.timeouts as timeouts
 from typing import TYPE_CHECKING, Any
 
-from treadle.tasks.choices import decide
-from treadle.tasks.steps import coroutine_name
+from treadle.tasks.choices import Stack, decide
+from treadle.tasks.steps import coroutine_name, innermost
 from treadle.threads.primitives.inside import here
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # The value of `cancel` with which nothing is cancelled but what the test itself has started.
 IN_TEST = "at-await-in-test"
 _NAMED = "at-await:"
+# Choices that tell a person nothing.
+NOTHING_CANCELLED, NO_TIMER = "nothing is cancelled", "no timer strikes"
 
 _TIMEOUTS: tuple[Any, ...] = (timeouts.Timeout._on_timeout, tasks._release_waiter)  # type: ignore[attr-defined]
 
@@ -83,7 +85,7 @@ def strike(loop: Loop, must: bool = False) -> None:
         if not able:
             return
         options = [f"{_name(timer._callback)} strikes" for timer in able]
-        taken = decide(strand, options if must else ["no timer strikes", *options], "timer")
+        taken = decide(strand, options if must else [NO_TIMER, *options], "timer")
         if not must and taken == 0:
             return
         loop.fire(able[taken if must else taken - 1])
@@ -110,7 +112,8 @@ def cancel_one(loop: Loop) -> None:
         return
     texts = [f"{loop.name_of(task)} is cancelled" for task in victims]
     texts += [f"a timeout of {timer.delay:g} s runs out" for timer in running_out]
-    taken = decide(strand, ["nothing is cancelled", *texts], "cancellation")
+    places = [_place(task) for task in victims] + [()] * len(running_out)
+    taken = decide(strand, [NOTHING_CANCELLED, *texts], "cancellation", [(), *places])
     if taken == 0:
         return
     run.cancellations += 1
@@ -123,6 +126,12 @@ def cancel_one(loop: Loop) -> None:
 def _is_suspended(task: Any) -> bool:
     """Has it begun, and does it stand at an await?"""
     return getattr(task.get_coro(), "cr_suspended", False) is True
+
+
+def _place(task: Any) -> Stack:
+    """Where a task stands."""
+    frame = innermost(task)
+    return () if frame is None else ((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname),)
 
 
 def _names_of(task: Any) -> set[str]:

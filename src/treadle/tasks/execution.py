@@ -18,6 +18,7 @@ from treadle.core.result import Finding, Step
 from treadle.tasks import oracles
 from treadle.tasks.choices import OpenChoice, Option
 from treadle.tasks.chosen_steps import time_has_moved
+from treadle.tasks.environment import NO_TIMER, NOTHING_CANCELLED
 from treadle.tasks.futures import RECORDED, DrawnTask
 from treadle.tasks.network import Network
 from treadle.tasks.running import RUNNING
@@ -193,7 +194,8 @@ class TaskExecution(Execution):
         found = [
             replace(step, strand=self.lane_of.get(id(step), step.strand))
             for step in (self.story if self.any_order else self._with_steps_of_tasks(steps))
-            if step.operation == "chooses" or (step.file and not step.object.startswith(_PLUMBING))
+            if (step.operation == "chooses" and step.object not in (NOTHING_CANCELLED, NO_TIMER))
+            or (step.file and not step.object.startswith(_PLUMBING))
         ]
         called = {one.treadle_name: task_name(one.task) for one in self.strands if isinstance(one, TaskStrand)}
         names = _short_names([step.strand for step in found], called)
