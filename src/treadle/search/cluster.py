@@ -321,6 +321,15 @@ def _connected(cluster: Cluster) -> tuple[Any, int, str]:
         raise UsageError(
             f"no Dask scheduler answers at {cluster.address} ({_line(error)}); is it running there?"
         ) from None
+    try:
+        return client, *_fitting(client, cluster)
+    except BaseException:
+        client.close()
+        raise
+
+
+def _fitting(client: Any, cluster: Cluster) -> tuple[int, str]:
+    """How many threads there are, and the name of what was sent."""
     nodes = client.nthreads()
     if not nodes:
         raise UsageError(f"the cluster has no workers; start one with: dask worker {cluster.address}")
@@ -341,7 +350,7 @@ def _connected(cluster: Cluster) -> tuple[Any, int, str]:
             )
         if facts.code != node.digest(Path.cwd()):
             raise UsageError(f"{name} has other code in {os.getcwd()}: bring it up to date, or send it with --ship")
-    return client, sum(nodes.values()), ship
+    return sum(nodes.values()), ship
 
 
 def _prepared(client: Any, ask: bytes) -> None:
