@@ -180,7 +180,11 @@ COMMANDS = {
         ["hunt", "sched", "--budget", "2s", "--allow-effects"],
     ),
     "actor": (
-        ["actor", str(MODELS / "pipeline_sort.abs:Stage.feed"), "-k", "3", "--cases", "none", "--states", "2000000"],
+        # nor on states: what two workers have run beyond it would be thrown away
+        [
+            *("actor", str(MODELS / "producer_consumer.abs:Producer.produceList"), "-k", "5"),
+            *("--reduce", "stable", "--cases", "none", "--states", "20000000"),
+        ],
         ["actor", str(MODELS / "factorial.abs:Fact.ft"), "--tasks", "4", "--cases", "none"],
     ),
 }
