@@ -27,8 +27,10 @@ def test_a_value_of_the_wrong_type_is_refused(options: dict[str, Any], said: str
 
 
 def test_what_the_command_takes_is_taken() -> None:
-    treadle.explore(seconds=5, executions=None, instrument="a", any_order=True)
-    treadle.explore(instrument=("a", "b"), seconds=0.5)
+    def test() -> None: ...
+
+    assert callable(treadle.explore(seconds=5, executions=None, instrument="a", any_order=True)(test))
+    assert callable(treadle.explore(instrument=("a", "b"), seconds=0.5)(test))
 
 
 def test_the_decorator_keeps_the_type_of_the_test() -> None:

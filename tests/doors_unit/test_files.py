@@ -10,11 +10,11 @@ import pytest
 
 from tests.doors_unit.suites import suite_of
 from treadle.observe.effects import EffectGuard, EffectRefused
+from treadle.units.imports import Imports
 from treadle.units.probing import files
 from treadle.units.probing.call import Probe, Prober
 from treadle.units.probing.values import ValuePool
 from treadle.units.target import resolve
-from treadle.units.value_source import Imports
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 

@@ -15,12 +15,12 @@ import pytest
 from treadle.doors.unit.check import from_report
 from treadle.doors.unit.files import imports_of, with_sorted_imports
 from treadle.doors.unit.probe_source import ProbeWriter
+from treadle.units.imports import Imports
 from treadle.units.probing import call as probe_call
 from treadle.units.probing.call import Probe, Prober
 from treadle.units.probing.search import ProbeSearch
 from treadle.units.probing.values import ValuePool
 from treadle.units.target import resolve
-from treadle.units.value_source import Imports
 
 PROGRAMS = {
     "a_field_of_an_heir_of_dict": """

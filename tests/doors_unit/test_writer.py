@@ -15,7 +15,8 @@ from tests.symbolic.exploring import PROGRAMS, load
 from treadle.core.trail import Trail
 from treadle.doors.unit.pytest_text import folded, identifier, words
 from treadle.doors.unit.suite import Suite
-from treadle.units.value_source import Imports, leaf
+from treadle.units.imports import Imports
+from treadle.units.value_source import leaf
 
 
 @pytest.fixture(autouse=True)

@@ -39,4 +39,4 @@ async def consume(source, rows):
 
 
 def test_every_kind_of_loop_can_be_left_by_continue_in_code_that_says_where_it_may_switch() -> None:
-    compile_chunk(LOOPS.encode(), "loops.py", cache=CodeCache(None, marked=True))
+    assert compile_chunk(LOOPS.encode(), "loops.py", cache=CodeCache(None, marked=True)) is not None

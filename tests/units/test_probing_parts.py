@@ -15,6 +15,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
+from treadle.units.imports import Imports
 from treadle.units.probing import files
 from treadle.units.probing.call import Probe, Prober
 from treadle.units.probing.feedback import Feedback
@@ -24,7 +25,6 @@ from treadle.units.probing.seen import Unseen, outline, value_of
 from treadle.units.probing.values import ValuePool
 from treadle.units.probing.world import asking
 from treadle.units.target import resolve
-from treadle.units.value_source import Imports
 
 
 def own_package() -> str:

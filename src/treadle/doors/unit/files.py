@@ -11,8 +11,8 @@ from pathlib import Path
 from treadle.core.errors import UsageError
 from treadle.core.files import is_unedited, seal, without_seal
 from treadle.report.pytest_file import PytestFile, module_folder
+from treadle.units.imports import Imports
 from treadle.units.target import UnitTarget
-from treadle.units.value_source import Imports
 
 
 def output_path(found: list[UnitTarget], texts: list[str], output: str | os.PathLike[str] | None) -> Path:

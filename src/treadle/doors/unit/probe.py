@@ -28,12 +28,12 @@ from treadle.observe.effects import EffectGuard, scratch_folder
 from treadle.report.fresh_process import SECONDS
 from treadle.report.pytest_file import PytestFile
 from treadle.symbolic.python.compile.source import NoSource
+from treadle.units.imports import Imports
 from treadle.units.options import UnitOptions
 from treadle.units.probing.call import Arc, Prober
 from treadle.units.probing.search import ProbeSearch, fewest, simplest
 from treadle.units.probing.values import ValuePool
 from treadle.units.target import UnitTarget
-from treadle.units.value_source import Imports
 
 if sys.platform != "win32":  # where there is no fork either, and nothing is tried
     import resource

@@ -16,9 +16,10 @@ from unittest.mock import NonCallableMock
 
 from treadle.doors.unit.pytest_text import WIDTH, docstring, folded, heading, snake
 from treadle.symbolic.python.contracts.conditions import as_written
+from treadle.units.imports import Imports, NotWritable
 from treadle.units.probing.call import MOST_ITEMS, PATCHED, Probe, Prober, ProbeRun, arguments
 from treadle.units.probing.files import FILE
-from treadle.units.value_source import Imports, NotWritable, quoted, written
+from treadle.units.value_source import quoted, written
 
 _LONGEST = 2000
 _LONGEST_MESSAGE = 200

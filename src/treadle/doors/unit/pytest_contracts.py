@@ -22,8 +22,9 @@ from treadle.symbolic.python.contracts import conditions
 from treadle.symbolic.python.contracts.conditions import Condition
 from treadle.symbolic.testcase import CaseObject, TestCase
 from treadle.units.contracts import Contracts, free_names
+from treadle.units.imports import Imports, NotWritable
 from treadle.units.target import UnitTarget
-from treadle.units.value_source import Imports, NotWritable, leaf
+from treadle.units.value_source import leaf
 
 
 @dataclass(slots=True)

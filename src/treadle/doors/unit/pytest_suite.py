@@ -23,17 +23,9 @@ from treadle.doors.unit.pytest_text import WIDTH, docstring, folded, heading, id
 from treadle.report.pytest_file import PytestFile
 from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.symbolic.testcase import Built, CaseObject, Opaque, TestCase
+from treadle.units.imports import Imports, NotWritable
 from treadle.units.target import UnitTarget
-from treadle.units.value_source import (
-    Builder,
-    Imports,
-    NotWritable,
-    comparable,
-    container,
-    leaf,
-    quoted,
-    text,
-)
+from treadle.units.value_source import Builder, comparable, container, leaf, quoted, text
 
 # Without the number that tells tests of one name apart.
 _LONGEST_NAME = 60

@@ -6,7 +6,8 @@ from typing import Any
 
 from treadle.symbolic.python.contracts.conditions import as_written
 from treadle.symbolic.testcase import CaseObject, Opaque
-from treadle.units.value_source import Imports, NotWritable, text
+from treadle.units.imports import Imports, NotWritable
+from treadle.units.value_source import text
 
 
 def plain(value: Any) -> Any:

@@ -31,8 +31,9 @@ from treadle.symbolic.solve.label import label
 from treadle.symbolic.testcase import CaseObject, Opaque, TestCase
 from treadle.units.cases import Concrete
 from treadle.units.explore import Session
+from treadle.units.imports import Imports
 from treadle.units.options import UnitOptions
-from treadle.units.value_source import Builder, Imports
+from treadle.units.value_source import Builder
 from treadle.units.ways import Way, ways_to
 
 _KINDS = {x.INT: int, x.BOOL: bool, x.STR: str, x.REAL: float}

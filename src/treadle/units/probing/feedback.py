@@ -26,12 +26,13 @@ from unittest.mock import NonCallableMock
 
 from treadle.symbolic.python.compile.source import node_of
 from treadle.symbolic.python.values.matching import matching
+from treadle.units.imports import NotWritable
 from treadle.units.probing import files
 from treadle.units.probing.call import PATCHED, Probe, Prober, ProbeRun
 from treadle.units.probing.places import Place, at_places, places_in
 from treadle.units.probing.seen import UNCHANGING, Unseen, outline, value_of
 from treadle.units.target import with_callees
-from treadle.units.value_source import NotWritable, quoted, written
+from treadle.units.value_source import quoted, written
 
 _MOST_SEEN = 200
 _LONGEST = 80

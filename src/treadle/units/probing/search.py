@@ -23,12 +23,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import NonCallableMock
 
+from treadle.units.imports import NotWritable
 from treadle.units.probing.call import PATCHED, Arc, Probe, Prober, ProbeRun, named_rest
 from treadle.units.probing.examples import example_calls
 from treadle.units.probing.feedback import Feedback, Sketch
 from treadle.units.probing.frozen import frozen
 from treadle.units.probing.places import places_in
-from treadle.units.value_source import NotWritable, quoted
+from treadle.units.value_source import quoted
 
 _MOST_CALLS = 6000
 _MOST_CALLS_WITHOUT_NEWS = 1500

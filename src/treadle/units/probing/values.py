@@ -36,9 +36,10 @@ from treadle.symbolic.python.compile.source import NoSource, node_of
 from treadle.symbolic.python.types import infer
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.python.values.matching import matching
+from treadle.units.imports import Imports, NotWritable
 from treadle.units.probing.files import is_named_like_a_path
 from treadle.units.target import with_callees
-from treadle.units.value_source import Imports, NotWritable, quoted
+from treadle.units.value_source import quoted
 
 _TEXTS = ("a", "", "ab", "1", "A b", "a.b", "a=b", "a/b", "a,b", "2020-01-02", "-1.5", "é", "http://a.b/c?d=e")
 # Digits that int() does not read, and those that it does; letters that change their number with their case.
