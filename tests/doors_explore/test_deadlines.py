@@ -111,7 +111,7 @@ def test_a_timer_is_named() -> None:
     result = treadle.check(_timer)
     assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
     assert result.evidence is not None
-    assert result.evidence.deadlines == ["a Timer"]
+    assert result.evidence.deadlines == ["a timer"]
 
 
 def test_when_time_runs_out_while_a_pass_is_checked_its_executions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

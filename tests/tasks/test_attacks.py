@@ -228,4 +228,36 @@ def test_a_thread_cancels_a_task_the_right_way() -> None:
         thread.join()
         assert task.cancelled()  # before time has passed
 
+    result = treadle.check(test)
+    assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
+    assert result.evidence is not None
+    assert result.evidence.deadlines == ["a timer"]  # of the task that only sleeps
+
+
+def test_a_pass_beside_threads_names_the_timers_that_it_rests_on() -> None:
+    fired: list[int] = []
+
+    async def test() -> None:
+        fired.clear()
+        handle = asyncio.get_running_loop().call_later(1, fired.append, 1)
+        thread = threading.Thread(target=handle.cancel)
+        thread.start()
+        await asyncio.sleep(2)
+        thread.join()
+        assert not fired
+
+    result = treadle.check(test)
+    assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
+    assert result.evidence is not None
+    first = test.__code__.co_firstlineno
+    assert result.evidence.deadlines == [f"test_attacks.py:{first + 2}", f"test_attacks.py:{first + 5}"]
+    assert [warning.kind for warning in result.warnings] == ["early deadline"]
+    assert treadle.check(test, timeouts="any").verdict is Verdict.FAILED
+
+
+def test_what_asyncio_grants_threads_at_its_end_is_no_deadline() -> None:
+    async def test() -> None:
+        await asyncio.to_thread(int)
+
     assert treadle.check(test).verdict is Verdict.PASSED_EXHAUSTIVE
+    assert treadle.check(test, timeouts="any").verdict is Verdict.PASSED_EXHAUSTIVE

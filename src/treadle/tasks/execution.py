@@ -23,7 +23,7 @@ from treadle.tasks.futures import RECORDED, DrawnTask
 from treadle.tasks.network import Network
 from treadle.tasks.running import RUNNING
 from treadle.tasks.steps import Block, TaskStrand, described, task_name, task_of
-from treadle.threads.detail import describe, short, stack_of
+from treadle.threads.detail import describe, place_of, short, stack_of
 from treadle.threads.execution import Execution
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
 
@@ -296,6 +296,11 @@ class TaskExecution(Execution):
         self.by_index[strand.index] = strand
         self.spawned[strand.index] = self.step - 1
         return strand
+
+    def note_timer(self) -> None:
+        """A loop is asked to do something later: threads beside it may be slower than that."""
+        if not self.any_timeout:
+            self.deadlines.add(place_of(sys._getframe()))
 
     def _fire(self, strand: Strand) -> Operation:
         waited = (strand.deadline or self.clock.now) - self.clock.now

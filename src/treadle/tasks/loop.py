@@ -56,6 +56,7 @@ _MOST_ROUNDS = 20_000
 
 _SHUTDOWN_GENERATORS = _Base.shutdown_asyncgens.__code__
 _SHUTDOWN_EXECUTOR = _Base.shutdown_default_executor.__code__
+_JOIN_TIMEOUT = getattr(asyncio.constants, "THREAD_JOIN_TIMEOUT", None)  # since 3.12
 
 
 def _begun_by_asyncio() -> dict[str, Any]:
@@ -283,6 +284,8 @@ class Loop(_Base):  # type: ignore[misc]
         timer.number = next(self.numbers)
         timer.delay = when - self.execution.clock.now
         timer.explicit = not is_timeout(callback)
+        if timer.delay > 0:
+            self.execution.note_timer()
         heapq.heappush(self.timers, (when, timer.number, timer))
         timer._scheduled = True
         return timer
@@ -404,6 +407,11 @@ class Loop(_Base):  # type: ignore[misc]
             return super().run_until_complete(future)
         finally:
             self.main = outer
+
+    def shutdown_default_executor(self, timeout: float | None = None) -> Any:
+        """The minutes that `asyncio.run` grants are for ever here: no program counts on their end."""
+        given = () if timeout in (None, _JOIN_TIMEOUT) else (timeout,)
+        return super().shutdown_default_executor(*given)
 
     def is_over(self) -> bool:
         """Has its execution ended? Finalisers of what dies with it may come to the loop, and find nothing to do."""

@@ -136,7 +136,7 @@ class SearchSetup:
             if self.resume and fleet is not None and not fleet.resumed:
                 result.warnings.append(Finding("nothing to resume", _NOTHING_TO_RESUME))
             self.afterwards(loom, result)
-        rests_on_idle = self.timeouts == "idle" and loom.deadlines and not loom.looped
+        rests_on_idle = self.timeouts == "idle" and loom.deadlines and (loom.threaded or not loom.looped)
         if rests_on_idle and (result.verdict.is_pass or result.verdict is Verdict.NOTHING_TO_EXPLORE):
             result = self.with_early_deadlines(model, result, loom.deadlines, executions, seconds)
         self.looped = loom.looped
@@ -181,6 +181,7 @@ class SearchSetup:
         if alone and not found.failed:
             found.reason = f"{_ORDERED}; with sleeps that end at any time, {found.reason}"
             found.seconds = idle.seconds
+            found.warnings += [warning for warning in idle.warnings if warning not in found.warnings]
             return found
         if found.verdict.is_pass:
             idle.reason += f"; so was every one whose deadlines strike at any time: {found.executions}"
@@ -375,8 +376,8 @@ def _impossible_switch(loom: Loom, finding: Finding, versions: int) -> str:
 
 
 def _place(file: str, line: int) -> str:
-    """Where a strand waited; the wait of a Timer is nobody's line."""
-    return place_told(file, line) if file else "a Timer"
+    """Where a strand waited; the wait of a Timer, or of a task that only sleeps, is nobody's line."""
+    return place_told(file, line) if file else "a timer"
 
 
 def _between(before: Step, behind: Step) -> str:
