@@ -13,8 +13,11 @@ import time
 import pytest
 
 import treadle
+from treadle.core import usual
 from treadle.core.errors import TreadleError
 from treadle.core.result import Result
+from treadle.tasks import oracles
+from treadle.threads.outcome import usual_in_plain_runs
 
 
 def kinds(result: Result) -> list[str]:
@@ -206,3 +209,19 @@ def test_what_a_thread_and_a_loop_share_unseen_is_found_by_the_check_of_the_pass
         assert heard == 1
 
     assert kinds(treadle.check(test)) == ["assertion"]
+
+
+def test_what_asyncio_logs_in_a_plain_run_as_well_is_a_warning() -> None:
+    async def test() -> None:
+        task = asyncio.ensure_future(fail())
+        await asyncio.sleep(1)
+        assert task.done()
+
+    (finding,) = treadle.check(test).findings
+    assert oracles.usual_name(finding) == usual.told_to_loop(
+        {"message": "Task exception was never retrieved", "exception": ValueError("lost")}
+    )
+    with usual_in_plain_runs([oracles.usual_name(finding)]):
+        result = treadle.check(test)
+    assert result.findings == []
+    assert [warning.kind for warning in result.warnings] == ["exception never retrieved, as in a plain run"]

@@ -40,7 +40,7 @@ def test_an_exception_that_is_usual_in_threads_is_a_warning_and_no_finding() -> 
 
     run = execute(main)
     assert [outcome.type_in_thread(one) for one in outcome.judge(run)] == ["builtins.KeyError"]
-    with outcome.usual_in_threads(["builtins.KeyError"]):
+    with outcome.usual_in_plain_runs(["builtins.KeyError"]):
         assert outcome.judge(run) == []
         assert [one.kind for one in outcome.leftovers(run)] == ["exception in a thread"]
     assert len(outcome.judge(run)) == 1

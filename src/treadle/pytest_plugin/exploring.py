@@ -26,8 +26,9 @@ from treadle.pytest_plugin.copies import Copies, copies_of, judge_copies, tell_c
 from treadle.report import store
 from treadle.report.console import advice, replay_command, sentence
 from treadle.report.explore_page import result_part
+from treadle.tasks.oracles import usual_name
 from treadle.threads.carriers import getcurrent
-from treadle.threads.outcome import type_in_thread, usual_in_threads
+from treadle.threads.outcome import type_in_thread, usual_in_plain_runs
 
 
 def take_over(item: pytest.Function) -> None:
@@ -73,9 +74,9 @@ def explore_item(item: pytest.Function) -> None:
                 result = body.each_example(explore, options)
             else:
                 result = explore(**options)
-                usual = _usual_in_threads(item, result)
+                usual = _usual_in_plain_runs(item, result)
                 if usual:
-                    with usual_in_threads(usual):
+                    with usual_in_plain_runs(usual):
                         result = explore(**options)
         if isinstance(body, Copies) and not campaign.replay:
             judge_copies(item, body, result, copies)
@@ -105,9 +106,11 @@ def explore_item(item: pytest.Function) -> None:
     _raise_outcome(result, campaign, _save(item, result) if campaign.saves else [])
 
 
-def _usual_in_threads(item: pytest.Function, result: Result) -> frozenset[str]:
-    """If an exception ended a thread, and the test was not written for Treadle: does it in a plain run, too?"""
-    raised = type_in_thread(result.findings[0]) if result.failed and result.findings else ""
+def _usual_in_plain_runs(item: pytest.Function, result: Result) -> frozenset[str]:
+    """If an exception ended a thread, or asyncio would have written to its log, and the test was not written for
+    Treadle: does that happen in a plain run, too?"""
+    found = result.findings[0] if result.failed and result.findings else None
+    raised = "" if found is None else type_in_thread(found) or usual_name(found)
     if not raised or not _from_elsewhere(item):
         return frozenset()
     names = raised_plainly(_full_target(item)) or frozenset()

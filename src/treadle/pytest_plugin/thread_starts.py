@@ -1,22 +1,28 @@
 """Runs tests as they are and notes how each ended and how many threads it started: a plugin for `treadle try`.
 
 Two lines of JSON per test go to the file that TREADLE_THREAD_STARTS names: its name when it begins, and when it ends
-also path, names, outcome, seconds, threads, and the types of the exceptions that ended threads. The threads by which
-CPython looks after the processes of a pool are no threads of the test; it is noted that there were any.
+also path, names, outcome, seconds, threads, and what went wrong that fails no test: the types of the exceptions that
+ended threads, and what event loops were told (`core.usual`). The threads by which CPython looks after the processes of
+a pool are no threads of the test; it is noted that there were any.
 PYTEST_DONT_REWRITE, as in treadle/__init__.py.
 """
 
 from __future__ import annotations
 
 import _thread
+import asyncio.base_events
+import gc
 import json
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Generator
 from typing import Any
 
 import pytest
+
+from treadle.core import usual
 
 _started = 0
 _for_processes = 0
@@ -51,9 +57,9 @@ def _noting(make: Any) -> Any:
         tell = make()
 
         def invoke(thread: Any) -> None:
-            kind = sys.exc_info()[0]
-            if kind is not None:
-                _raised.append(f"{kind.__module__}.{kind.__qualname__}")
+            error = sys.exc_info()[1]
+            if error is not None:
+                _raised.append(usual.type_name(error))
             tell(thread)
 
         return invoke
@@ -61,7 +67,27 @@ def _noting(make: Any) -> Any:
     return made
 
 
+def _noting_complaints(real: Any) -> Any:
+    def call_exception_handler(loop: Any, context: dict[str, Any]) -> None:
+        _raised.append(usual.told_to_loop(context))
+        real(loop, context)
+
+    return call_exception_handler
+
+
+def _noting_unawaited(real: Any) -> Any:
+    def warn(coroutine: Any) -> None:
+        _raised.append(usual.NEVER_AWAITED)
+        real(coroutine)
+
+    return warn
+
+
 def pytest_configure() -> None:
+    loop: Any = asyncio.base_events.BaseEventLoop
+    loop.call_exception_handler = _noting_complaints(loop.call_exception_handler)
+    told: Any = warnings
+    told._warn_unawaited_coroutine = _noting_unawaited(told._warn_unawaited_coroutine)
     # whoever tells of an exception in a thread, pytest or the project, is asked through this
     make: Any = threading._make_invoke_excepthook  # type: ignore[attr-defined]
     threading._make_invoke_excepthook = _noting(make)  # type: ignore[attr-defined]
@@ -87,6 +113,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     _raised.clear()
     _note({"begun": item.nodeid})
     result = yield
+    if item.session.testscollected == 1:
+        gc.collect()  # event loops are told of what was left when that dies
     reports = item.stash.get(_REPORTS, [])
     outcomes = {report.outcome for report in reports}
     outcome = next((one for one in ("failed", "skipped", "passed") if one in outcomes), "failed")

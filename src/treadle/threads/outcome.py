@@ -13,6 +13,7 @@ from typing import Any
 
 from treadle.core.operation import ACQUIRE, WAIT
 from treadle.core.result import Finding, Waiting
+from treadle.core.usual import type_name
 
 # How often a loop must repeat exactly, under a schedule that lets everybody run, to be called a livelock.
 _REPEATS = 20
@@ -54,15 +55,15 @@ def leftovers(run: Any) -> list[Finding]:
     return [*running, *raised, *held, *run.more_warnings()]
 
 
-# The types of exceptions that end threads of the test in a plain run as well, which passes.
+# What goes wrong in a plain run of the test as well, which passes: names of `core.usual`.
 _USUAL: set[str] = set()
 
 
 @contextmanager
-def usual_in_threads(types: Iterable[str]) -> Iterator[None]:
-    """Inside the `with` block, a thread that such an exception ends is no failure, as it is none for pytest."""
+def usual_in_plain_runs(names: Iterable[str]) -> Iterator[None]:
+    """Inside the `with` block, what has one of these names is no failure, as it is none for pytest."""
     before = set(_USUAL)
-    _USUAL.update(types)
+    _USUAL.update(names)
     try:
         yield
     finally:
@@ -74,15 +75,15 @@ def type_in_thread(finding: Finding) -> str:
     """The type of the exception, if a finding is one that ended another thread than the first."""
     if finding.exception is None or not _IN_THREAD.search(finding.message):
         return ""
-    return _type_name(finding.exception)
+    return type_name(finding.exception)
+
+
+def is_usual(name: str) -> bool:
+    return name in _USUAL
 
 
 def _usual(strand: Any) -> bool:
-    return bool(_USUAL) and strand.index > 0 and _type_name(strand.exception) in _USUAL
-
-
-def _type_name(error: BaseException) -> str:
-    return f"{type(error).__module__}.{type(error).__qualname__}"
+    return bool(_USUAL) and strand.index > 0 and is_usual(type_name(strand.exception))
 
 
 def _exception(strand: Any) -> Finding:

@@ -132,7 +132,8 @@ def run_once(files: Sequence[Path], seconds: float) -> Once:
 
 
 def raised_plainly(target: str) -> frozenset[str] | None:
-    """The types of the exceptions that end threads of a test when it is run as it is; None when it does not pass."""
+    """What goes wrong when a test is run as it is and fails nothing there, by the names of `core.usual`; None when it
+    does not pass."""
     entries, _ = _run_files([target], [], time.monotonic() + _PLAINLY, _PLAINLY)
     passed = [entry for entry in entries if entry.get("outcome") == "passed"]
     return frozenset(name for entry in passed for name in entry["raised"]) if passed else None
