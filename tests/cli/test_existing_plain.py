@@ -54,3 +54,24 @@ def test_what_goes_wrong_in_no_plain_run_is_still_a_failure(cli: Cli, project: P
     found = explored(cli, project, LOOP_IN_THREAD.replace("FAULT", fault).replace("sorted(done)", "sorted(set(done))"))
     assert found["verdict"] == "FAILED", found
     assert "in a callback of the event loop" in found["findings"][0]["message"]
+
+
+NUMBER_KEPT = """
+import kept
+
+def test_it():
+    seen = []
+    both(lambda: seen.append(kept.in_main()), lambda: seen.append(kept.in_main()))
+    assert kept.in_main() and seen == [False, False]
+"""
+KEPT = """
+import threading
+MAIN = threading.get_ident()
+
+def in_main():
+    return threading.get_ident() == MAIN
+"""
+
+
+def test_a_module_may_keep_the_number_of_the_thread_that_imported_it(cli: Cli, project: Path) -> None:
+    assert explored(cli, project, NUMBER_KEPT, kept=KEPT)["verdict"].startswith("PASSED")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 
+import treadle
 from tests.threads_primitives.running import First, execute
 from treadle.core.operation import READ, SPIN, WAIT, WRITE
 from treadle.threads.spin import SAME_READS, Change, operations_since, spin, spin_start
@@ -81,3 +83,23 @@ def test_a_loop_that_nobody_marked_is_noticed_after_so_many_reads() -> None:
     run = execute(main, First())
     assert run.looping
     assert [op[0] for index, op in run.trace if index == 0].count(READ) == SAME_READS + 1
+
+
+def test_a_loop_of_many_reads_is_over_before_a_time_limit_strikes() -> None:
+    seen: set[int] = set()
+
+    def test() -> None:
+        def look() -> None:
+            for _number in range(1_000):
+                assert len(seen) <= 2
+                assert 7 not in seen, "a second read of each iteration"
+
+        thread = threading.Thread(target=look)
+        other = threading.Thread(target=seen.add, args=(1,))
+        thread.start()
+        other.start()
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+        other.join()
+
+    assert not treadle.check(test, executions=20).failed

@@ -12,8 +12,8 @@ import inspect
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -22,6 +22,7 @@ from treadle.core.result import Finding, Step
 from treadle.core.transition import Constants
 from treadle.search.strategy import Strategy
 from treadle.threads import files, known, outcome, shapes
+from treadle.threads.carriers import os_thread
 from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
 from treadle.threads.hooks import HOOKS, reach
@@ -34,6 +35,8 @@ from treadle.threads.patches import patched
 from treadle.threads.primitives import chance
 from treadle.threads.real_waits import thread_beside
 from treadle.threads.settings import Settings, put_back
+from treadle.threads.strands import MAIN_IDENT
+from treadle.threads.unasked import globals_of
 from treadle.threads.watchdog import PATIENCE, OutOfTime, ReallyBlocked, Watch, noticing_ctrl_c, watching
 from treadle.threads.without_gil import Note
 
@@ -114,6 +117,7 @@ class Loom:
             stack.callback(random.setstate, state)
             self._control(stack)
             self.main_thread = threading.main_thread()
+            stack.enter_context(_number_of_main(modules))
             self.snapshot = Snapshot(modules)  # with the models in place: they may be in modules that are rewritten
             self.settings = Settings()
             chance.DRAWN.seed = None
@@ -252,3 +256,23 @@ class Loom:
             if isinstance(error, (ReallyBlocked, OutOfTime, Unsupported)):
                 raise error
         return run
+
+
+@contextmanager
+def _number_of_main(modules: Iterable[ModuleType]) -> Iterator[None]:
+    """A module that keeps the number of the thread that imported it (`MAIN = get_ident()`) keeps that of main."""
+    number = os_thread()
+    found = [
+        (variables, name)
+        for variables in map(globals_of, modules)
+        for name, value in list(variables.items())
+        if type(value) is int and value == number
+    ]
+    for variables, name in found:
+        variables[name] = MAIN_IDENT
+    try:
+        yield
+    finally:
+        for variables, name in found:
+            if variables.get(name) == MAIN_IDENT:
+                variables[name] = number

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from sys import _getframe
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from treadle.core.dependency import READS, dependent, only_reads
 from treadle.core.operation import SPIN, TRY, Operation, parts
+from treadle.threads.carriers import getcurrent
 from treadle.threads.joined_steps import settle
 from treadle.threads.strands import STATE, Strand, SyncObject
 
@@ -27,6 +28,9 @@ SAME_READS = 64
 _FEW = 4
 # A strand that has gone round so often, each time with so many reads, does not stop by itself before time passes.
 _ROUNDS = 4
+# If its variables change meanwhile, it may well: `for number in range(200)` reads the same and is soon over.
+_ROUNDS_WITH_CHANGES = 128
+_PLAIN: Final = frozenset({int, float, str, bytes, bool, type(None)})
 
 
 class Change(SyncObject):
@@ -94,7 +98,20 @@ def seems_to_wait(run: Execution) -> bool:
     if len(mine) < SAME_READS or len(set(mine)) > _FEW:
         return False
     strand.loop = Change(strand, operations_since(strand, start))
+    before, strand.variables = strand.variables, _variables(strand)
+    strand.changes = any(before.get(frame, values) != values for frame, values in strand.variables.items())
     return True
+
+
+def _variables(strand: Strand) -> dict[int, list[Any]]:
+    """The plain values of the variables of the functions that a strand is in: what tells one iteration from another."""
+    found = {}
+    frame = _getframe() if strand.greenlet is getcurrent() else strand.greenlet.gr_frame
+    while frame is not None:
+        if not str(frame.f_globals.get("__name__")).startswith("treadle."):
+            found[id(frame)] = [value for value in frame.f_locals.values() if type(value) in _PLAIN]
+        frame = frame.f_back
+    return found
 
 
 def may_go_round(run: Execution, strand: Strand) -> bool:
@@ -106,7 +123,7 @@ def may_go_round(run: Execution, strand: Strand) -> bool:
         strand.rounds = 0
     elif any(other.loop is None and run.is_ready(other) for other in others):
         return False
-    elif strand.rounds < _ROUNDS or strand.went_round < run.clock.now or all(one.deadline is None for one in others):
+    elif strand.rounds < (_ROUNDS_WITH_CHANGES if strand.changes else _ROUNDS) or strand.went_round < run.clock.now or all(one.deadline is None for one in others):
         strand.rounds += 1
     else:
         return False

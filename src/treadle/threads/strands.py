@@ -43,6 +43,9 @@ class _State:
 
 STATE: Final = _State()
 
+# What `threading.get_ident()` says in the main strand.
+MAIN_IDENT: Final = 1
+
 # Called when an execution is over and no strand runs any more: how the models put back what was made outside.
 AFTER_EXECUTION: Final[list[Callable[[], None]]] = []
 
@@ -111,6 +114,7 @@ class Strand(SyncObject):
     __slots__ = (
         "answers",
         "arrival",
+        "changes",
         "checks",
         "children",
         "daemon",
@@ -144,6 +148,7 @@ class Strand(SyncObject):
         "thread",
         "timed_out",
         "touched",
+        "variables",
         "waits",
         "went_round",
         "worker",
@@ -187,6 +192,8 @@ class Strand(SyncObject):
         self.spin_place: tuple[int, int] | None = None  # frame and line of the loop
         self.spin_writes = 0  # private writes when the iteration began
         self.loop: SyncObject | None = None  # what a strand waits for that seems to go round in a loop that only reads
+        self.variables: dict[int, list[Any]] = {}  # where it last seemed to wait in a loop
+        self.changes = False  # did they change since the time before?
         self.rounds = 0  # how often it has gone round there since anything was changed
         self.went_round = 0.0  # when it last did
         self.checks = ALL  # the versions that could have switched since the last point; kept by marked code only
@@ -205,7 +212,7 @@ class Strand(SyncObject):
     @property
     def ident(self) -> int:
         """A number that is the same for this thread in every execution, as threading.get_ident() promises less."""
-        return (self.of_thread or self).index + 1
+        return (self.of_thread or self).index + MAIN_IDENT
 
     # a strand is what others join: it is ready for a waiter when it has finished
     def ready(self, kind: int, strand: Strand) -> bool:
