@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,114 @@ def in_main():
 
 def test_a_module_may_keep_the_number_of_the_thread_that_imported_it(cli: Cli, project: Path) -> None:
     assert explored(cli, project, NUMBER_KEPT, kept=KEPT)["verdict"].startswith("PASSED")
+
+
+NEVER_THE_SAME = """
+import counting
+
+def test_it(tmp_path):
+    def note():
+        folder = tmp_path / counting.fresh()
+        folder.mkdir()
+        (folder / "note").write_text("x")
+
+    both(note, note)
+    assert len(list(tmp_path.iterdir())) == 2
+"""
+COUNTING = """
+import itertools
+_numbers = itertools.count()
+
+def fresh():
+    return f"folder-{next(_numbers)}"
+"""
+
+
+def test_executions_count_that_never_share_the_same(cli: Cli, project: Path) -> None:
+    """What gives the names is no code of the project, and nobody puts it back."""
+    elsewhere = project / "site-packages"
+    elsewhere.mkdir()
+    (elsewhere / "counting.py").write_text(COUNTING)
+    source = f"\nimport sys\nsys.path.append({str(elsewhere)!r})\n" + NEVER_THE_SAME
+    found = explored(cli, project, source, "--executions", "30")
+    assert (found["verdict"], found["executions"]) == ("CUT", 30), found
+
+
+REGISTRY = """
+import threading
+
+class Registry(threading.local):
+    def __init__(self):
+        self.held = set()
+
+registry = Registry()
+kept = threading.local()
+
+class OfThread:
+    def __init__(self, name):
+        self.name = name
+
+    def take(self):
+        if self.name in registry.held:
+            raise RuntimeError(f"{self.name} is already held in this thread")
+        registry.held.add(self.name)
+        kept.name = self.name
+
+    def give(self):
+        registry.held.remove(self.name)
+        del kept.name
+"""
+WITH_REGISTRY = """
+import ofthread
+
+def test_it():
+    total = [0]
+    lock = threading.Lock()
+
+    def add():
+        ours = ofthread.OfThread("the lock")
+        ours.take()
+        with lock:
+            total[0] += 1
+        ours.give()
+
+    ofthread.OfThread("main").take()
+    both(add, add)
+    assert total == [2]
+    ofthread.OfThread("main").give()
+"""
+
+
+def test_a_library_has_what_it_keeps_for_each_thread(cli: Cli, project: Path) -> None:
+    """It is not rewritten, and its `threading.local` was made before the test."""
+    elsewhere = project / "site-packages"
+    elsewhere.mkdir()
+    (elsewhere / "ofthread.py").write_text(REGISTRY)
+    source = f"\nimport sys\nsys.path.append({str(elsewhere)!r})\n" + WITH_REGISTRY
+    found = explored(cli, project, source)
+    assert found["verdict"].startswith("PASSED"), found
+    assert found["executions"] > 1
+
+
+ONE_SCHEDULE = """
+def test_it():
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(1))
+    thread.start()
+    thread.join()
+    seen.append(2)
+    assert seen == [1, 2]
+"""
+
+
+def test_one_schedule_is_shown_to_be_the_only_one(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, ONE_SCHEDULE)
+    assert found["verdict"] == "NOTHING-TO-EXPLORE"
+    row = json.loads(cli("try", "test_existing.py", "--json").out)["tests"][0]
+    assert (row["verdict"], row["one_schedule"]) == ("NOTHING-TO-EXPLORE", True)
+
+
+def test_threads_that_share_nothing_are_no_proof(cli: Cli, project: Path) -> None:
+    explored(cli, project, ONE_SCHEDULE.replace("seen.append(1)", "len('x')").replace("[1, 2]", "[2]"))
+    row = json.loads(cli("try", "test_existing.py", "--json").out)["tests"][0]
+    assert (row["verdict"], row["one_schedule"]) == ("NOTHING-TO-EXPLORE", False)

@@ -263,6 +263,7 @@ class MessageExecution(Execution):
     def _strand(self, name: str, thread: Any, run: Callable[[], Any], daemon: bool) -> Strand:
         strand = super()._strand(name, thread, run, daemon)
         assert isinstance(strand, MessageStrand)
+        self.alone = False
         maker = here()
         if isinstance(maker, MessageStrand):
             strand.known, strand.puts = maker.known, maker.puts

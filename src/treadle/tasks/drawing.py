@@ -63,6 +63,7 @@ class DrawnLoop(Loop):
         self.tasks = []
         self.failed = []
         self.execution.loops.append(self)
+        self.execution.alone = False
         if _MAY_DEBUG in _ENVIRONMENT or sys.flags.dev_mode:
             self.set_debug(coroutines._is_debug_mode())  # type: ignore[attr-defined]
 

@@ -23,6 +23,7 @@ from treadle.tasks.futures import RECORDED, DrawnTask
 from treadle.tasks.network import Network
 from treadle.tasks.running import RUNNING
 from treadle.tasks.steps import Block, TaskStrand, described, task_name, task_of
+from treadle.threads import native_locals
 from treadle.threads.detail import describe, place_of, short, stack_of
 from treadle.threads.execution import Execution
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand, StrandEnd
@@ -224,6 +225,7 @@ class TaskExecution(Execution):
         if starter is not None:  # the thread is new, and this is its first point: back to the strand that made it
             self.starter = None
             STATE.strand = starter
+            native_locals.show(starter)
             starter.greenlet.switch()
         else:
             chosen = self._choose()
@@ -231,6 +233,7 @@ class TaskExecution(Execution):
                 self.pool.hub.switch()
             else:
                 STATE.strand = chosen
+                native_locals.show(chosen)
                 if chosen.greenlet is not me.greenlet:
                     chosen.greenlet.switch()
         if self.ending:

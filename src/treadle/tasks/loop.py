@@ -103,6 +103,7 @@ class Loop(_Base):  # type: ignore[misc]
         self.causes: deque[tuple[int, int]] = deque()
         self.strands: list[TaskStrand] = []  # of its tasks, with any_order
         self.execution.loops.append(self)
+        self.execution.alone = False  # its steps may be put in another order
         for name, make in _CONTAINERS:
             setattr(self, name, make())
         self._debug = coroutines._is_debug_mode()  # type: ignore[attr-defined]

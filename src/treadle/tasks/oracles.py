@@ -53,13 +53,19 @@ def warnings(run: Any) -> list[Finding]:
         for one in _complaints(run)
         if is_usual(usual_name(one))
     ]
-    return as_usual + [
-        Finding("blocking call in the loop", f"{place} keeps the event loop from running for {round(seconds, 3):g} s")
-        for place, seconds in run.blocking.items()
-    ] + [
-        Finding("event loop replaced", f"{what} is replaced: the test runs on Treadle's own event loop")
-        for what in sorted(run.replaced)
-    ]
+    return (
+        as_usual
+        + [
+            Finding(
+                "blocking call in the loop", f"{place} keeps the event loop from running for {round(seconds, 3):g} s"
+            )
+            for place, seconds in run.blocking.items()
+        ]
+        + [
+            Finding("event loop replaced", f"{what} is replaced: the test runs on Treadle's own event loop")
+            for what in sorted(run.replaced)
+        ]
+    )
 
 
 def _told(context: dict[str, Any]) -> Finding:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 from weakref import ref
 
 from mypy_extensions import mypyc_attr
@@ -20,6 +20,7 @@ from treadle.core.operation import FAILED, MULTI, READ, TIMEOUT, WRITE, YIELD, O
 from treadle.core.result import Finding, Step, Waiting
 from treadle.core.transition import Constants, JoinedStep
 from treadle.search.strategy import Strategy
+from treadle.threads import native_locals
 from treadle.threads.carriers import getcurrent, greenlet, main_context, os_thread
 from treadle.threads.detail import describe, place_of, short, stack_of, waiting
 from treadle.threads.diverged import Diverged
@@ -41,6 +42,12 @@ _OTHER_GREENLET: Final = (
     "the program switches greenlets of its own, as Treadle does for its threads; run it on OS threads instead, with "
     "TREADLE_STRANDS=threads in the environment"
 )
+
+# Operations before a second strand is made that are recorded: whatever main does until then comes before everything,
+# and many thousand of them would only be the length of every trace.
+ALONE_SEEN: Final = 2_000
+# So many more are not looked at: what goes on after that may go on for ever, and comes to the limit.
+_ALONE_UNSEEN: Final = 1_000_000
 
 # A strand that is being ended may run its `finally` blocks, but only so far.
 _LAST_POINTS: Final = 200
@@ -83,6 +90,7 @@ class Execution:
 
     __slots__ = (
         "alarm",
+        "alone",
         "alone_until",
         "any_timeout",
         "arrivals",
@@ -140,6 +148,7 @@ class Execution:
         "trace",
         "transition",
         "unfinished",
+        "unrecorded",
         "untaken",
         "values",
         "watched",
@@ -176,6 +185,8 @@ class Execution:
         self.by_index: dict[int, Strand] = {}
         self.spawned: dict[int, int] = {}  # strand -> the step of its creator during which it was made
         self.step = 0
+        self.alone = True  # has there been one strand only, so far?
+        self.unrecorded = 0  # operations of main alone, after many
         self.looked_at = 0
         self.looping = False  # was a strand held back because it seemed to wait in a loop?
         self.coast_after = -1  # operations of several strands after which nobody is interrupted; -1: no such
@@ -237,6 +248,7 @@ class Execution:
         strand = self._strand("main", thread, main, False)
         self.spawned[strand.index] = -1
         STATE.strand = strand
+        native_locals.begin(strand)
         try:
             request = strand.greenlet.switch()
             while request:  # a strand asks for a new worker, started from here
@@ -260,6 +272,7 @@ class Execution:
             finally:
                 STATE.strand = None
                 STATE.coasting = False
+                native_locals.end(strand)
                 for undo in AFTER_EXECUTION:
                     undo()
                 self.ended_well = not (self.stop_reason or self.unfinished or self.held or self.troubled)
@@ -274,6 +287,7 @@ class Execution:
             for strand in self.live:
                 if not strand.finished:
                     STATE.strand = strand
+                    native_locals.show(strand)
                     strand.greenlet.throw(StrandEnd)
         finally:
             sys.unraisablehook = usual
@@ -306,6 +320,7 @@ class Execution:
         """Make a strand. It runs at once to its first point, where it waits to be chosen."""
         maker = STATE.strand
         assert maker is not None
+        self.alone = False
         maker.children += 1
         prefix = "T" if maker.index == 0 else f"{maker.treadle_name}."
         strand = self._strand(f"{prefix}{maker.children}", thread, run, daemon)
@@ -314,6 +329,7 @@ class Execution:
         self.starter = maker
         coasting, STATE.coasting = STATE.coasting, False  # it has to stop at its first point
         STATE.strand = strand
+        native_locals.show(strand)
         strand.greenlet.switch()
         STATE.coasting = coasting and not (self.ending or self.woken)
         self.starter = starter
@@ -345,6 +361,8 @@ class Execution:
         """Choose who goes next; return when it is me. My operation is in `me.pending`."""
         if STATE.coasting and me.touched is None:
             return
+        if self.alone and self.step >= ALONE_SEEN and me.touched is None and self._passes_unrecorded():
+            return
         if self.lets_go and not self.ending:
             let_go(self, me)
         if me.held:
@@ -369,6 +387,7 @@ class Execution:
         if starter is not None:  # I am new, and this is my first point: back to the strand that made me
             self.starter = None
             STATE.strand = starter
+            native_locals.show(starter)
             starter.greenlet.switch()
             if self.ending:
                 self._still_ending(me)
@@ -395,6 +414,7 @@ class Execution:
                 self.pool.hub.switch()
             else:
                 STATE.strand = chosen
+                native_locals.show(chosen)
                 chosen.greenlet.switch()
             if self.ending:
                 self._still_ending(me)
@@ -402,6 +422,11 @@ class Execution:
         if self.detail is not None:
             self.picker.performs(me)
             self.detail.append(me.step)
+
+    def _passes_unrecorded(self) -> bool:
+        """Main alone has done so much already that its next operation is none of the trace."""
+        self.unrecorded += 1
+        return self.limit >= 0 and not self.ending and self.unrecorded <= _ALONE_UNSEEN
 
     def left(self, me: Strand, worker: Worker) -> greenlet:
         """A strand is done: its greenlet goes back to the pool, and the one that is returned goes on."""
@@ -417,12 +442,14 @@ class Execution:
             self.starter = None
             pool.free.append(worker)
             STATE.strand = starter
+            native_locals.show(starter)
             return starter.greenlet
         chosen = self._choose()
         pool.free.append(worker)
         if chosen is None:
             return pool.hub
         STATE.strand = chosen
+        native_locals.show(chosen)
         return chosen.greenlet
 
     # ------------------------------------------------------------------ choosing
@@ -476,14 +503,14 @@ class Execution:
         if step - self.looked_at >= SAME_READS:
             self.looked_at = step
             self.looping |= seems_to_wait(self)
-        chosen = self.picker.pick(self)  # type: ignore[assignment]  # it chooses among our own strands
+        chosen = self._picked()
         if chosen is None:
             if self.stop_reason:
                 if self.stop_reason == "blocked":
                     note_lost(self)
                 return None
             if waited_really(self, self._earliest()):
-                chosen = self.picker.pick(self)  # type: ignore[assignment]
+                chosen = self._picked()
             if self.stop_reason:
                 return None
             if chosen is None:
@@ -510,6 +537,11 @@ class Execution:
         if self.coast_after >= 0 and self.coasted_from < 0:
             self._may_coast()
         return chosen
+
+    def _picked(self) -> Strand | None:
+        """It chooses among our own strands. (A `type: ignore` where it is asked a second time would make the compiler
+        believe that it chooses nobody.)"""
+        return cast("Strand | None", self.picker.pick(self))
 
     def _may_coast(self) -> None:
         """Let the strands go on unseen when the strategy interrupts nobody any more."""

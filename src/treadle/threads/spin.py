@@ -123,7 +123,11 @@ def may_go_round(run: Execution, strand: Strand) -> bool:
         strand.rounds = 0
     elif any(other.loop is None and run.is_ready(other) for other in others):
         return False
-    elif strand.rounds < (_ROUNDS_WITH_CHANGES if strand.changes else _ROUNDS) or strand.went_round < run.clock.now or all(one.deadline is None for one in others):
+    elif (
+        strand.rounds < (_ROUNDS_WITH_CHANGES if strand.changes else _ROUNDS)
+        or strand.went_round < run.clock.now
+        or all(one.deadline is None for one in others)
+    ):
         strand.rounds += 1
     else:
         return False

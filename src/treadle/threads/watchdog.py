@@ -48,6 +48,7 @@ class Watched(Protocol):
     """What is watched: an execution that is running."""
 
     step: int
+    unrecorded: int  # operations that are no steps
 
     def expire(self) -> None:
         """End at the next point."""
@@ -104,8 +105,9 @@ class Watch:
             run.expire()
             if now >= self.deadline + _GRACE:
                 raise OutOfTime
-        if (self.number, run.step) != self.seen:
-            self.seen, self.moved = (self.number, run.step), now
+        moves = run.step + run.unrecorded
+        if (self.number, moves) != self.seen:
+            self.seen, self.moved = (self.number, moves), now
             return
         if STATE.coasting and now - self.moved >= _COASTS_FOR:
             run.wake()

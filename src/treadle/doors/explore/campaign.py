@@ -70,6 +70,9 @@ _KEPT = 8
 
 # So often a search starts again because more is shared than was known.
 _RESTARTS = 500
+# After so many, with hardly an execution between that counts, each execution shares something else (a name that a
+# library draws and nobody puts back): schedules are drawn from then on, and each that ends well counts.
+_FRUITLESS = 16
 
 # Schedules that are drawn after a failure of the first one, and seconds for them: does any pass?
 _DRAWN = 20
@@ -89,6 +92,9 @@ _ENDLESS = 100_000
 _LONGEST = 1_000_000
 # The limit of an execution, in lengths of a fair one.
 _ROOM = 3
+
+
+_NEVER_THE_SAME = "what the strands share is not the same in any two executions"
 
 
 class SelfCheck(Protocol):
@@ -214,8 +220,8 @@ class ScheduleSearch:
     def _sample(self) -> str | Finding:
         """The reduction leaves out too much, because not all that is shared is seen, or the test does something else in
         every execution: sample with the budget that is left. Not a pass any more, but perhaps a failure."""
-        self.search = RandomWalk(self.loom.seed)
-        self.make = functools.partial(RandomWalk, self.loom.seed)
+        self.make = functools.partial(_drawing, self.loom.seed)
+        self.search = self.make()
         if self.most is None:
             self.most = self.spent + _SAMPLES
         return self._search()
@@ -281,11 +287,17 @@ class ScheduleSearch:
                 continue
             ended_well = run.ended_well
             # more is shared than was known: the search starts again, with points there, unless it only draws
-            if run.revealed and not (search.draws_only and ended_well):
+            if run.revealed and not (search.draws_only and (ended_well or not loom.judge(run))):
                 self.restarts += 1
                 if self.restarts > _RESTARTS:
-                    loom.incomplete = "what the strands share is not the same in any two executions"
+                    loom.incomplete = _NEVER_THE_SAME
                     return "end"
+                if search.draws_only and loom.incomplete == _NEVER_THE_SAME and self.restarts > 2 * _FRUITLESS:
+                    self._tell_once(run)
+                    continue
+                if self._reveals_for_ever():
+                    loom.incomplete = _NEVER_THE_SAME
+                    return self._sample()
                 search = self._start_again()
                 continue
             search.end(run)
@@ -317,6 +329,12 @@ class ScheduleSearch:
             if finding is not None:
                 return finding
             self.passed = True
+
+    def _reveals_for_ever(self) -> bool:
+        """Does hardly an execution count, because the next one shows again that more is shared? When half of the time
+        is over with that, there is none left to find out."""
+        late = self.seconds is not None and perf_counter() - self.started > self.seconds / 2
+        return (self.restarts >= _FRUITLESS or late) and self.judged < self.restarts and not self.search.draws_only
 
     def _without_drawn(self, reason: str) -> str:
         """A pass counts the classes of schedules, and a budget what was asked for: not what was drawn beside."""
@@ -374,11 +392,17 @@ class ScheduleSearch:
                 return complete(finding, run)
         self.loom.coasts = False
         self.loom.watch.deadline = self.deadline
-        lost = (
-            f"{finding.message}: in one execution, which did not fail when it was run again with all that it does seen"
-        )
-        self.warnings.setdefault(lost, Finding(f"{finding.kind}, once", lost))
+        self._lost(finding, "which did not fail when it was run again with all that it does seen")
         return None
+
+    def _tell_once(self, run: Execution) -> None:
+        """An execution failed that no other can repeat."""
+        for finding in self.loom.judge(run)[:1]:
+            self._lost(finding, f"and {_NEVER_THE_SAME}")
+
+    def _lost(self, finding: Finding, why: str) -> None:
+        told = f"{finding.message}: in one execution, {why}"
+        self.warnings.setdefault(told, Finding(f"{finding.kind}, once", told))
 
     def _fails_like(self, run: Execution, finding: Finding) -> bool:
         found = self.loom.judge(run)
@@ -572,6 +596,13 @@ class ScheduleSearch:
         """How many executions the search has, as far as it can tell."""
         share = self.search.progress()
         return self.executions / share if share > 0 else None
+
+
+def _drawing(seed: int) -> Strategy:
+    """Draws schedules, and nothing else from now on."""
+    walk = RandomWalk(seed)
+    walk.draws_only = True
+    return walk
 
 
 class Revealed(Exception):

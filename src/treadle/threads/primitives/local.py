@@ -13,6 +13,7 @@ import gc
 import weakref
 from typing import Any
 
+from treadle.threads import native_locals
 from treadle.threads.carriers import in_thread_of, os_thread
 from treadle.threads.primitives.inside import ADOPTED, at_end, here
 from treadle.threads.primitives.locks import StandsFor
@@ -126,6 +127,12 @@ class _Adopted:
 def adopt_local(local: Any, strand: Strand) -> Any:
     """Make a local of CPython's own show the attributes of the running strand; the main strand has what was there."""
     known = ADOPTED.get(id(local))
+    if native_locals.are_exchanged():  # it shows them already, and what main had is put back
+        if known is None:
+            had = native_locals.with_those_of(strand.execution.strands[0], lambda: dict(vars(local)))
+            ADOPTED[id(local)] = (local, None)
+            at_end(lambda: _show(local, had))
+        return local
     if known is None:
         before = in_thread_of(strand.execution.pool.hub, lambda: dict(vars(local)))
         adopted = _Adopted(strand.execution.strands[0], before)
