@@ -1,6 +1,6 @@
-"""Packages for the next list of `benchmarks.wild`: chosen by rules, in an order drawn by a seed, before anybody reads them.
+"""Packages for the next list of `benchmarks.wild`: chosen by rules, in an order drawn by a seed, read by nobody.
 
-    python -m benchmarks.wild_list --index ADDRESS --seed 9 --number 80 > benchmarks/wild_packages_9.txt
+    python -m benchmarks.wild_list --index ADDRESS --seed 9 --skip 60 --number 80 > benchmarks/wild_packages_9.txt
 
 Takes names of the whole package index in two orders by turns: any name, and names with a word of concurrent programs in
 them (`_WORDS`), of which more have threaded tests. A package is kept when
@@ -94,6 +94,7 @@ def by_turns(names: Iterable[str], seed: str) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Choose packages whose tests start threads.")
     parser.add_argument("--seed", default="9")
+    parser.add_argument("--skip", type=int, default=0, help="the first ones are to develop with")
     parser.add_argument("--number", type=int, default=80, help="so many packages")
     parser.add_argument("--index", required=True, help="the address of a simple index with all names")
     given = parser.parse_args()
@@ -102,13 +103,14 @@ def main() -> None:
     order = by_turns(names, given.seed)
     found = tried = 0
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        while found < given.number:
+        while found < given.skip + given.number:
             some = list(itertools.islice(order, 10 * _AT_ONCE))
             for name, wanted in zip(some, pool.map(is_wanted, itertools.repeat(given.index), some), strict=True):
                 tried += 1
-                if wanted and found < given.number:
+                if wanted and found < given.skip + given.number:
                     found += 1
-                    print(name, flush=True)
+                    if found > given.skip:
+                        print(name, flush=True)
                     print(f"{found} of {tried}", file=sys.stderr, flush=True)
 
 
