@@ -37,7 +37,7 @@ _UNPLACED: Final = "when an object dies that a weak reference asks for, after an
 # References to an object that is in one list and nowhere else, as they are counted below.
 _ALONE: Final = max(map(getrefcount, [object()]))
 # Most objects die young: of those met lately so many are asked at each point, the others as often as costs the same.
-_LATELY: Final = 32
+_LATELY: Final = 8
 
 
 def let_go(run: Execution, me: Strand, last: bool = False) -> None:
