@@ -20,8 +20,9 @@ from treadle.classes.coverage import trace_of
 from treadle.classes.fitting import WRONG, Attempt
 from treadle.classes.grasped import MADE_UP, kind_of, of_elements, of_instance, on_result
 from treadle.classes.pools import Pools
+from treadle.classes.records import CallRecord, Sequence
 from treadle.classes.sequences import LONGEST_CALL
-from treadle.classes.stage import CallRecord, Sequence, Stage
+from treadle.classes.stage import Stage
 from treadle.classes.stand_ins import needs_stand_in
 from treadle.classes.subject import CLASS_ITSELF, Subject, SubjectMethod, is_own
 from treadle.classes.ways import constructors, of_heirs

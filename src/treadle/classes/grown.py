@@ -13,7 +13,8 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 
 from treadle.classes.calls import MethodCall, Value
-from treadle.classes.stage import Sequence, Stage
+from treadle.classes.records import Sequence
+from treadle.classes.stage import Stage
 from treadle.classes.subject import SubjectMethod, examine
 from treadle.core.errors import TreadleError
 

@@ -81,6 +81,9 @@ class Outcome:
 # A number of so many digits, a text of so many letters does not come twice by chance.
 _LONG = 8
 
+# Where a violation shows by nobody waiting.
+WAITS = ("waits", 0, 0)
+
 _GRAVITY = {"deadlock": 0, "livelock": 0, "exception": 0, "invariant": 0, "broken state": 0, "serializability": 3}
 
 
@@ -119,7 +122,7 @@ def judge(outcome: Outcome, orders: Sequence[Outcome], *, values: bool = True) -
         return None
     if not all_ended(orders):  # what such an order would have come to, nobody knows
         return _stuck(outcome, orders) or _exceptions(outcome, orders)
-    compared: tuple[Check, ...] = (_results, _fields, _observed) if values else (_repeated,)
+    compared: tuple[Check, ...] = (_waits, _results, _fields, _observed) if values else (_repeated,)
     for check in (_stuck, _exceptions, _crashes, _invariant, *compared):
         found = check(outcome, orders)
         if found is not None:
@@ -148,6 +151,8 @@ def _stuck(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
                 return None
             if [[happened == PENDING for happened in calls] for calls in other.threads] == shape:
                 return None
+    if outcome.late and all(other.ending for other in orders):
+        return None  # there is no order after which a later call could have been made
     if outcome.late:
         return Violation("broken state", "a later call never returns, which it does after every order of the calls")
     what = "the calls wait for each other for ever" if outcome.ending == DEADLOCK else "the calls go round for ever"
@@ -183,6 +188,14 @@ def _invariant(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
         return None
     said = "is false" if outcome.invariant[0] == "returned" else f"raises {outcome.invariant[1]}"
     return Violation("invariant", f"the class's own invariant {said} afterwards")
+
+
+def _waits(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
+    """All calls come back, and in every order of them one waits for ever: two that got hold of one lock."""
+    came_back = not outcome.ending or outcome.late
+    if not came_back or not all(other.ending in (DEADLOCK, LIVELOCK) and not other.late for other in orders):
+        return None
+    return Violation("linearizability", "all calls return, and in every order of them one waits for ever", WAITS)
 
 
 def _results(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:

@@ -55,3 +55,17 @@ def _as_one(group: list[Fault]) -> Fault:
             known.add(effect.message)
             lead.effects.append(effect)
     return lead
+
+
+def told_together(effects: list[Fault]) -> list[tuple[Fault, str]]:
+    """The effects with their sentences; what several pairs of calls do in the same lines is told once, with all of them
+    before it. The first stands for them."""
+    groups: dict[tuple[str, str, tuple[str, ...]], list[Fault]] = {}
+    for effect in effects:
+        _, _, what = effect.message.partition(": ")
+        groups.setdefault((effect.kind, what, tuple(effect.locations)), []).append(effect)
+    told = []
+    for (_, what, _), group in groups.items():
+        pairs = ", ".join(dict.fromkeys(one.message.partition(": ")[0] for one in group))
+        told.append((group[0], f"{pairs}: {what}" if what else pairs))
+    return told

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from treadle.classes.calls import MethodCall
 from treadle.classes.coverage import Trace, trace_of
-from treadle.classes.stage import CallRecord, Sequence, Stage
+from treadle.classes.records import CallRecord, Sequence
+from treadle.classes.stage import Stage
 from treadle.core.operation import WRITE
 
 PRUNINGS = ("D1", "D2", "D3", "B1", "B2")

@@ -7,12 +7,11 @@ each execution.
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, ClassVar
 
@@ -20,9 +19,9 @@ from treadle.classes.calls import MethodCall, Namespace, Ready
 from treadle.classes.compared import as_compared, literal, same_objects, told
 from treadle.classes.linearizability import DEADLOCK, LIMIT, LIVELOCK, PENDING, Happened, Outcome, raised, returned
 from treadle.classes.looked import state_key, untold_before
+from treadle.classes.records import Begun, CallRecord, Sequence, on_new_object, pending
 from treadle.classes.subject import PASSING, Subject
 from treadle.core.errors import Unsupported
-from treadle.core.operation import MULTI, Operation
 from treadle.core.result import Step
 from treadle.observe.effects import EffectGuard, is_network, scratch_folder
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
@@ -82,17 +81,6 @@ class Test:
 
     def __str__(self) -> str:
         return " || ".join("; ".join(map(str, calls)) for calls in self.threads)
-
-
-@dataclass
-class CallRecord:
-    """One call of a sequence that was run alone: what it gave, did, and left."""
-
-    happened: Happened
-    steps: list[Step] = field(default_factory=list)  # of the last call alone
-    operations: list[Operation] = field(default_factory=list)
-    state: Hashable = None
-    literal: bool = True  # can its result be written into a test? Found out when values are told
 
 
 class EffectOfMethod(Exception):
@@ -190,14 +178,14 @@ class Stage:
         self.made: list[CallRecord] = []
         self.failed: BaseException | None = None
         self.built = False
+        self.begun_at: Begun | None = None  # where the call that is being made began
         self.background = False
         for call in (root, *calls):
             self.ready(call)
         run = self._execute(First(), detail=True)
         ending = _ending(run) or ("refused effect" if self.refused and not self.only_offline else "")
-        while ending and len(self.made) < len(calls) and self.built:
-            self.made.append(CallRecord(PENDING))
-            break
+        if ending and len(self.made) < len(calls) and self.built:
+            self.made.append(pending(run, self.begun_at))
         return Sequence(self.made, self.failed, ending, self.built, len(run.strands))
 
     def _execute(self, strategy: Strategy, detail: bool = False) -> Execution:
@@ -279,14 +267,15 @@ class Stage:
                     strand.step = undescribed(strand) if strand is not STATE.strand else None
             start, described = len(trace), len(detail)
             named = dict(STATE.strand.encounters)  # type: ignore[union-attr]
+            self.begun_at = (start, described, named)
             happened = self._invoke(ready, sout, arguments)
-            self.last_happened = happened
+            self.begun_at, self.last_happened = None, happened
             self._rest()
             ran = CallRecord(self._settle(happened, sout))
             if self.tell:
                 ran.literal = happened[0] == "raised" or literal(happened[1]) is not None
             ran.steps = detail[described:]
-            ran.operations = [op for who, op in trace[start:] if who == 0 and not _on_new_object(op, named)]
+            ran.operations = [op for who, op in trace[start:] if who == 0 and not on_new_object(op, named)]
             ran.state = self._state(sout)
             passed += (str(call),) if call.method == PASSING else ()
             if passed:
@@ -538,33 +527,6 @@ class Stage:
                     return raised(error)
                 return returned(holds is None or bool(holds))
         return None
-
-
-@dataclass
-class Sequence:
-    """A sequence that was run: its calls, and how it ended."""
-
-    calls: list[CallRecord]
-    failed: BaseException | None  # the constructor raised this
-    ending: str
-    built: bool
-    strands: int
-
-    @property
-    def last(self) -> CallRecord | None:
-        return self.calls[-1] if self.calls else None
-
-
-_NEW = re.compile(r"^(.+)#(\d+)(\W|$)")
-
-
-def _on_new_object(operation: Operation, named: dict[Any, int]) -> bool:
-    """Does an operation work only on objects that the call itself made? `named` counts the objects before it."""
-    kind, name, key = operation
-    if kind == MULTI:
-        return all(_on_new_object(part, named) for part in key)
-    match = _NEW.match(name) if isinstance(name, str) else None
-    return match is not None and int(match[2]) > named.get(match[1], 0)
 
 
 def _selection(source: Any, packages: tuple[str, ...]) -> ModuleSelection:

@@ -2,9 +2,10 @@
 
 An object graph becomes one nested tuple: objects are numbered in the order in which they are met, so cycles end and
 aliasing shows; attributes and slots are sorted by name; dictionaries keep their order, which a program can see, sets
-do not; locks and their like count by their state; functions, classes and modules by their name; weak references by
-what they refer to. What cannot be looked into (an object of a C type with nothing but an address) counts by its type
-alone, so a fingerprint may take two states for one, never one for two.
+do not; locks and their like count by their state; functions and classes by their name without that of their module,
+which is another one in a written test; weak references by what they refer to. What cannot be looked into (an object of
+a C type with nothing but an address) counts by its type alone, so a fingerprint may take two states for one, never one
+for two.
 
 Code under test is not run: no `__eq__`, `__hash__`, `__repr__` or property of the program is called.
 """
@@ -151,7 +152,7 @@ class _Graph:
         if self.known and id(value) in self.known:
             return ("known", self.known[id(value)])
         if isinstance(value, type):
-            return ("class", value.__module__, value.__qualname__)
+            return ("class", value.__qualname__)
         if kind is types.ModuleType:
             return ("module", value.__name__)
         seen = self.numbers.get(id(value))
@@ -173,7 +174,7 @@ class _Graph:
         if issubclass(kind, _BY_NAME):
             if getattr(value, "__closure__", None) or getattr(value, "__dict__", None):
                 self.untold.add(id(value))
-            return ("function", getattr(value, "__module__", None), value.__qualname__)
+            return ("function", value.__qualname__)
         if issubclass(kind, _LAZY) or on_class(kind, "__next__") is not None:
             self.untold.add(id(value))
             return ("iterator", kind.__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from treadle.classes.races import told_together
 from treadle.classes.result import ClassResult, Fault
 from treadle.core.verdict import Verdict
 from treadle.report.lines import Lines
@@ -95,8 +96,8 @@ def _show_effects(out: Lines, fault: Fault) -> None:
     """What else the same race does, each with its own replay."""
     if fault.effects:
         out.say("the same race also:", indent=4)
-    for effect in fault.effects:
-        out.say(f"{effect.kind}: {effect.message}{_places(effect)}", indent=6)
+    for effect, said in told_together(fault.effects):
+        out.say(f"{effect.kind}: {said}{_places(effect)}", indent=6)
         if effect.replay:
             out.say(f"replay: treadle replay '{effect.replay}'", indent=8, whole=True)
 

@@ -14,8 +14,9 @@ from typing import TypeVar
 
 from treadle.classes import choosing
 from treadle.classes.choosing import Candidates
+from treadle.classes.compared import as_compared
 from treadle.classes.interleavings import Effect, Explored, InterleavingExplorer, Witness
-from treadle.classes.linearizability import Outcome
+from treadle.classes.linearizability import Outcome, returned
 from treadle.classes.minimise import minimise
 from treadle.classes.races import grouped
 from treadle.classes.result import ClassResult, Fault
@@ -26,6 +27,8 @@ _T = TypeVar("_T")
 
 # Exceptions that tell the caller to come back later.
 _REFUSAL = re.compile(r"^(Queue)?(Full|Empty)$|^(.*Timeout(Error|Expired|Exception)?|WouldBlock|BlockingIOError|Busy)$")
+# What a call says that does not do what it is asked for.
+_NO = (returned(as_compared(False)), returned(None))
 # Seconds of work for making the first effect of a pair small, and each further one.
 _MINIMISE, _MINIMISE_MORE = 4.0, 1.5
 # Races in one report: more are mostly the same mistake again.
@@ -77,13 +80,14 @@ class Findings:
 
     def _take_fault(self, witness: Witness, test: int, first: bool) -> bool:
         when = time.perf_counter() - self.began
+        in_order = self._in_order(witness)
         patience = self.may_work(_MINIMISE if first else _MINIMISE_MORE)
         fault = confirm(self.stage, self.explorer, minimise(self.explorer, witness, patience))
         if fault is None:
             note = f"{witness.test}: {witness.violation.kind}, but the same schedule did not show it again"
             self.result.notes += [note] if note not in self.result.notes else []
             return False
-        excuse = self._excuse(fault)
+        excuse = self._excuse(fault, in_order)
         if excuse:
             fault.message += f"; {excuse}"
             self._warn(fault)
@@ -101,9 +105,9 @@ class Findings:
 
     # ------------------------------------------------------------------ what a maintainer would reject
 
-    def _excuse(self, fault: Fault) -> str:
+    def _excuse(self, fault: Fault, in_order: bool) -> str:
         """Why it is only a warning; empty for a fault."""
-        if self._only_composite(fault):
+        if in_order and self._only_composite(fault):
             why = "one call walks through what the other changes" if fault.weak else "every step is locked"
             return f"{why}, the whole is not atomic"
         if self._only_forgets(fault):
@@ -111,6 +115,16 @@ class Findings:
         if self._only_refuses(fault):
             return "the call is refused, and the object is as if it had not been made"
         return ""
+
+    def _in_order(self, witness: Witness) -> bool:
+        """Does the object, asked in every way there is, say what it says after some order of the calls? Those that were
+        turned down (a `try_run` that says False, because it runs) may be left out."""
+        orders = list(witness.orders)
+        if any(map(any, turned_down := _turned_down(witness))):
+            test = witness.test
+            orders += self.explorer.orders(test.but(threads=_without(test.threads, turned_down))) or []
+        seen = witness.outcome.observed, witness.outcome.fields
+        return any((order.observed, order.fields) == seen for order in orders if not order.ending)
 
     def _only_composite(self, fault: Fault) -> bool:
         """Results that no order gives, while the object is as it should be, of a call that takes its lock several times
@@ -152,6 +166,21 @@ def _without(threads: tuple[tuple[_T, ...], ...], refused: list[list[bool]]) -> 
         tuple(one for one, is_refused in zip(calls, flags, strict=True) if not is_refused)
         for calls, flags in zip(threads, refused, strict=True)
     )
+
+
+def _turned_down(witness: Witness) -> list[list[bool]]:
+    """Calls that say no, and something else in some order of the calls: what they were asked for was not done."""
+    ended = [order for order in witness.orders if not order.ending]
+    found = []
+    for thread, calls in enumerate(witness.outcome.threads):
+        elsewhere = [[order.threads[thread][number] for order in ended] for number in range(len(calls))]
+        found.append(
+            [
+                happened in _NO and any(other[0] == "returned" and other != happened for other in others)
+                for happened, others in zip(calls, elsewhere, strict=True)
+            ]
+        )
+    return found
 
 
 def _left(outcome: Outcome) -> tuple[object, ...]:

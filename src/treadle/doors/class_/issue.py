@@ -9,24 +9,28 @@ from __future__ import annotations
 import platform
 import re
 
+from treadle.classes.races import told_together
 from treadle.classes.result import ClassResult, Fault, Options
 from treadle.core.packages import release_of
-from treadle.doors.class_.test_source import FaultTest, write_test
+from treadle.doors.class_.test_source import PARALLEL_OR_WAIT, FaultTest, write_test
 
 _ROUNDS = 10_000
 # Seconds that a program may sleep in every round before somebody should know.
 _LONG = 1.0
+# Seconds after which a thread of such a program is taken to wait for ever.
+_PATIENCE = 5
+_NOT_NEEDED = ("import sys", "import threading", PARALLEL_OR_WAIT)
 
 _PROGRAM = '''import sys
 import threading
 {needs}
 
 sys.setswitchinterval(1e-6)  # threads switch as often as they can
-
+{waits}
 
 def parallel(*functions):
     """Run each function in a thread; their results, or the first exception."""
-    results, errors, start = [None] * len(functions), [], threading.Barrier(len(functions))
+    results, errors, start = [{none}] * len(functions), [], threading.Barrier(len(functions))
 
     def run(number):
         start.wait()
@@ -35,11 +39,11 @@ def parallel(*functions):
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(functions))]
+    threads = [threading.Thread(target=run, args=(number,){daemon}) for number in range(len(functions))]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join({patience})
     if errors:
         raise errors[0]
     return results
@@ -127,7 +131,12 @@ def _orders(fault: Fault) -> list[str]:
 def _also(fault: Fault) -> list[str]:
     if not fault.effects:
         return []
-    return ["The same race also shows as:", "", *(f"- {one.kind}: {one.message}" for one in fault.effects), ""]
+    return [
+        "The same race also shows as:",
+        "",
+        *(f"- {one.kind}: {said}" for one, said in told_together(fault.effects)),
+        "",
+    ]
 
 
 def _program(result: ClassResult, fault: Fault, options: Options) -> list[str]:
@@ -137,7 +146,7 @@ def _program(result: ClassResult, fault: Fault, options: Options) -> list[str]:
     except (KeyError, IndexError):
         return []
     said = [f"Which schedule the threads get is up to the machine: it may take many of the {_ROUNDS} rounds."]
-    if any("treadle" in line for line in test.needs):
+    if any("treadle" in line for line in test.needs if line != PARALLEL_OR_WAIT):
         said.append("Two values have no source form: `pip install treadle` is needed to compare them.")
     if any(float(number) > _LONG for number in re.findall(r"time\.sleep\(([\d.]+)\)", test.source)):
         said.append("It waits for real between the calls: make the time limits of the object short first.")
@@ -145,6 +154,16 @@ def _program(result: ClassResult, fault: Fault, options: Options) -> list[str]:
 
 
 def _source(test: FaultTest) -> str:
-    needs = "\n".join(dict.fromkeys(line for line in test.needs if line not in ("import sys", "import threading")))
-    source = test.source.replace("treadle.parallel(", "parallel(").strip()
-    return _PROGRAM.format(needs=needs, source=source, rounds=_ROUNDS, name=test.name).strip()
+    waits = "parallel_or_wait(" in test.source
+    needs = "\n".join(dict.fromkeys(line for line in test.needs if line not in _NOT_NEEDED))
+    source = re.sub(r"(treadle\.parallel|parallel_or_wait)\(", "parallel(", test.source).strip()
+    return _PROGRAM.format(
+        needs=needs,
+        source=source,
+        rounds=_ROUNDS,
+        name=test.name,
+        waits=f'WAITS = "a thread that has not ended after {_PATIENCE} s"\n' if waits else "",
+        none="WAITS" if waits else "None",
+        daemon=", daemon=True" if waits else "",
+        patience=_PATIENCE if waits else "",
+    ).strip()

@@ -35,6 +35,7 @@ from treadle.search.dpor import Dpor
 # Seconds of work after which the tests that are left do not find out on which builds they fail: that they are written
 # is worth more.
 _FOR_BUILDS = 40.0
+_NO_OVERLAP = "its test fails also when the calls follow each other"
 
 
 def record(path: Path, target: str, seconds: float, trails: dict[str, str]) -> dict[str, Any]:
@@ -51,10 +52,27 @@ def record(path: Path, target: str, seconds: float, trails: dict[str, str]) -> d
         if name.startswith("test_") and test is not None:
             place = f"{target}::{name}"
             packages = tuple(module.INSTRUMENT)
-            found[name] = _follow(test, place, trails.get(name, ""), packages) or _explore(
+            shown = _follow(test, place, trails.get(name, ""), packages) or _explore(
                 test, place, packages, seconds, trails.get(name, "")
             )
+            found[name] = {"problem": _NO_OVERLAP} if shown.get("replay") and _fails_alone(test, shown) else shown
     return found
+
+
+def _fails_alone(test: Any, shown: dict[str, Any]) -> bool:
+    """Does a test fail whichever thread goes first, to its end? Then it says nothing about what happens when the calls
+    overlap: it compares something that is another thing in a process of its own."""
+    if inspect.iscoroutinefunction(test):
+        return False
+    trail = Trail.parse(shown["replay"])
+    for first, second in (("T1", "T2"), ("T2", "T1")):
+        turns = tuple(StrandRuns(strand) for strand in ("main", first, second))
+        try:
+            if not replay(replace(trail, choices=turns), test).findings:
+                return False
+        except TreadleError:
+            return False  # a thread cannot go on by itself: nobody knows
+    return True
 
 
 def _follow(test: Any, target: str, trail: str, packages: tuple[str, ...]) -> dict[str, Any] | None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from treadle.classes.linearizability import Outcome
+from treadle.classes.linearizability import DEADLOCK, LIVELOCK, Outcome
+from treadle.classes.linearizability import WAITS as NOBODY_WAITS
 from treadle.classes.result import ClassResult, Fault, Options
 from treadle.classes.stage import REST, Test
 from treadle.classes.subject import NOT_COMPARED, PASSING, Subject
@@ -23,6 +24,9 @@ _OPERATORS = {
     "[]": "getitem", "[]=": "setitem", "del []": "delitem", "()": "call", "==": "eq", "+=": "iadd", "|=": "ior",
     "+": "add",
 }  # fmt: skip
+
+# What a test needs where some order of the calls leaves one waiting.
+PARALLEL_OR_WAIT = "from treadle.doors.class_.waiting import WAITS, parallel_or_wait"
 
 Place = tuple[str, int, int]
 
@@ -115,6 +119,10 @@ class _Scenario:
         self.word = "task" if self.in_tasks else "thread"
         self.orders = [order for order in fault.witness.orders if not order.ending]
         self.where = fault.witness.violation.where
+        # may a call wait for ever, as in some order of the calls?
+        self.waits = any(order.ending and not order.late for order in fault.witness.orders) and not (
+            self.in_tasks or fault.kind in (DEADLOCK, LIVELOCK)
+        )
         self.needs: list[str] = []
 
     def _known(self, thread: int, place: int) -> list[str]:
@@ -130,8 +138,9 @@ class _Scenario:
             lines += [""]
         names = ", ".join(f"{self.word}_{number + 1}" for number in range(len(self.test.threads)))
         results = ", ".join(f"result_{number + 1}" for number in range(len(self.test.threads)))
-        head = f"{results} = " if self.fault.kind == "linearizability" else ""
-        return [*lines, f"{head}{self._gathered()}" if self.in_tasks else f"{head}treadle.parallel({names})"]
+        head = f"{results} = " if self.fault.kind == "linearizability" or self.waits else ""
+        call = f"parallel_or_wait({names})" if self.waits else f"treadle.parallel({names})"
+        return [*lines, f"{head}{self._gathered()}" if self.in_tasks else f"{head}{call}"]
 
     def _gathered(self) -> str:
         calls = ", ".join(f"task_{number + 1}()" for number in range(len(self.test.threads)))
@@ -167,6 +176,18 @@ class _Scenario:
         return lines
 
     def check(self) -> list[str]:
+        """The lines after the threads."""
+        if not self.waits:
+            return self._compared()
+        self.needs.append(PARALLEL_OR_WAIT)
+        results = ", ".join(f"result_{number + 1}" for number in range(len(self.test.threads)))
+        waits = f"any(result is WAITS for result in ({results}))"
+        if self.where == NOBODY_WAITS:
+            return [f"assert {waits}  # as in every order of the calls"]
+        return [f"if {waits}:", "    return  # as in some order of the calls", *self._compared()]
+
+    def _compared(self) -> list[str]:
+        """The lines that compare what the threads gave and left with what the orders of the calls do."""
         kind = self.where[0]
         if self.fault.kind == "serializability":
             return self._tallies() if kind == "tally" else self._inner_state()
