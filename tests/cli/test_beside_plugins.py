@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from treadle.cli import collect
+
 RACES = """
 import random
 import threading
@@ -138,3 +140,13 @@ def test_an_order_and_seeds_of_its_own_change_nothing(project: Path) -> None:
     text = _pytest(project, "--randomly-seed=1", "test_races.py", "-k", "race or drawn or plain")
     assert "1 failed, 2 passed" in text
     assert "test_race - assert 1 == 2" in text
+
+
+def test_where_treadle_is_on_the_path_and_not_installed_pytest_is_told_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "test_x.py").touch()
+    target = collect.Target(str(tmp_path / "test_x.py"))
+    assert collect._arguments(target)[1:3] == ["-p", "treadle"]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    assert collect._arguments(target)[1:3] == ["-p", "treadle.pytest_plugin"]

@@ -365,3 +365,16 @@ def test_a_program_may_name_its_arguments_as_treadle_does() -> None:
         assert seen == given
 
     assert not treadle.check(program, executions=20).findings
+
+
+TABLE = {number: number for number in range(6)}
+
+
+def test_two_that_do_nothing_but_read_from_their_start_on_are_no_error() -> None:
+    def read_on() -> int:
+        return sum(TABLE[key] for _ in range(20) for key in TABLE)
+
+    def program() -> None:
+        treadle.parallel(read_on, read_on)
+
+    assert treadle.check(program, executions=20).findings == []

@@ -7,6 +7,7 @@ tests; what comes out is the campaign of the pytest plugin.
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import inspect
 import io
@@ -201,7 +202,10 @@ def _quiet() -> Iterator[io.StringIO]:
 def _arguments(target: Target, debug: bool = False) -> list[str]:
     """Settings of the user's that would keep a test from running here are overruled, the others hold."""
     capture = "--capture=no" if debug else "--capture=fd"  # a debugger needs the terminal
-    words = [str(target.path), "-p", "treadle", "--maxfail=0", "-m", "", "-k", "", capture, "--no-header"]
+    # by the name of its entry point, which pytest knows it by; there is none where it is on the path, not installed
+    installed = importlib.metadata.entry_points(group="pytest11", name="treadle")
+    plugin = "treadle" if installed else "treadle.pytest_plugin"
+    words = [str(target.path), "-p", plugin, "--maxfail=0", "-m", "", "-k", "", capture, "--no-header"]
     # --tb=line: nobody reads pytest's own tracebacks here, and making them parses source while __del__ methods of what
     # a test left behind run, which CPython 3.11 answers with a SystemError that ends the whole run.
     words += ["--continue-on-collection-errors", "--tb=line"]

@@ -87,7 +87,8 @@ def seems_to_wait(run: Execution) -> bool:
         return False
     mine: list[Operation] = []
     start = run.step
-    while len(mine) < SAME_READS and start > run.step - SAME_READS * len(run.live):  # others may go round as well
+    first = max(run.step - SAME_READS * len(run.live), 0)  # others may go round as well
+    while len(mine) < SAME_READS and start > first:
         start -= 1
         who, op = run.trace[start]
         if not only_reads(op):
