@@ -43,9 +43,10 @@ class Sequence:
 
 
 def pending(run: Execution, begun: Begun | None) -> CallRecord:
-    """A call that does not come back: what it has done, and what it waits for. Another one may let it go on."""
+    """A call that does not come back: what it has done, and what it waits for. Another one may let it go on. One that
+    goes round and round has more operations than anybody could use."""
     found = CallRecord(PENDING)
-    if begun is not None:
+    if begun is not None and run.stop_reason == "stuck":
         start, described, named = begun
         waits = [operation for strand, operation in run.unfinished if strand is run.strands[0]]
         done = [operation for who, operation in run.trace[start:] if who == 0]
