@@ -221,4 +221,6 @@ def passed(result: ClassResult, calls: int) -> str:
         said += (
             f", and of {result.longer_exhausted} of {result.longer_tests} tests with up to {calls} calls in a thread"
         )
+    if result.subject is not None and result.subject.in_tasks:
+        said += ", in two tasks of one event loop, because of its coroutines: nothing is said about threads"
     return said
