@@ -35,7 +35,6 @@ from treadle.search.dpor import Dpor
 # Seconds of work after which the tests that are left do not find out on which builds they fail: that they are written
 # is worth more.
 _FOR_BUILDS = 40.0
-_NO_OVERLAP = "its test fails also when the calls follow each other"
 
 
 def record(path: Path, target: str, seconds: float, trails: dict[str, str]) -> dict[str, Any]:
@@ -55,7 +54,9 @@ def record(path: Path, target: str, seconds: float, trails: dict[str, str]) -> d
             shown = _follow(test, place, trails.get(name, ""), packages) or _explore(
                 test, place, packages, seconds, trails.get(name, "")
             )
-            found[name] = {"problem": _NO_OVERLAP} if shown.get("replay") and _fails_alone(test, shown) else shown
+            if shown.get("replay") and _fails_alone(test, shown):
+                shown = {"problem": f"its test fails also when the calls follow each other ({shown['message']})"}
+            found[name] = shown
     return found
 
 
