@@ -1,11 +1,11 @@
 """`pytest --treadle-copies 2` on suites that others wrote: is each test still right with a copy of it beside it?
 
-    python -m benchmarks.copies
+    python -m benchmarks.copies [--list 6]
 
-The packages are the first of `wild_packages_2.txt` in the order that the seed below shuffles it into; list, seed and
-limits were stated before any of these suites was run so. A suite has SECONDS by the clock and each of its tests a
-second, file by file in the order of the same seed; a file that is not at its end by then is not counted. Races are to
-be looked at by hand: a suite that shares a file or a port on purpose is no fault of its package.
+The packages are the first of `wild_packages_2.txt`, or of another list, in the order that the seed below shuffles it
+into; list, seed and limits were stated before any of these suites was run so. A suite has SECONDS by the clock and each
+of its tests a second, file by file in the order of the same seed; a file that is not at its end by then is not counted.
+Races are to be looked at by hand: a suite that shares a file or a port on purpose is no fault of its package.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from benchmarks.rows import Rows
 from benchmarks.wild import built, install, packages, prepared, run_command
 
 SEED, PACKAGES = "copies of tests", 14
+LIST = 2
 SECONDS = 60
 
 _COUNTED = ("races", "passes", "cut", "shares nothing", "cannot share")
 
 
-def drawn() -> list[str]:
-    names = packages(2).read_text(encoding="utf-8").split()
+def drawn(number: int = LIST) -> list[str]:
+    names = packages(number).read_text(encoding="utf-8").split()
     random.Random(SEED).shuffle(names)
     return names[:PACKAGES]
 
 
-def main(quick: bool = False, names: Sequence[str] = ()) -> None:
+def main(quick: bool = False, names: Sequence[str] = (), number: int = LIST) -> None:
     rows = Rows("copies", ["package", "files", "tests", *_COUNTED, "seconds"])
-    for package in list(names or drawn())[: 2 if quick else None]:
+    for package in list(names or drawn(number))[: 2 if quick else None]:
         ready = prepared(package)
         if ready is None or not install(ready[1], str(built())):
             rows.add(package=package, files="cannot be installed from source")
@@ -83,4 +84,6 @@ def _of_file(file: Path, source: Path, inner: str, seconds: float) -> dict[str, 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("packages", nargs="*", help="these instead of the draw")
-    main(names=parser.parse_args().packages)
+    parser.add_argument("--list", type=int, default=LIST, help="the number of the list to draw from")
+    given = parser.parse_args()
+    main(names=given.packages, number=given.list)
