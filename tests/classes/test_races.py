@@ -114,5 +114,6 @@ def test_what_the_class_prints_is_not_in_the_json(tmp_path: Path) -> None:
 def test_the_random_baseline_reports_the_same_coverage() -> None:
     result = campaign("class_lru:Noisy", calls=1, generator="random", budget=2.0)
     assert result.traces == 1
+    assert result.tests_assembled == result.pairs
     assert result.requirements >= result.requirements_covered > 0
     assert result.to_json()["coverage"]["growth"][-1]["traces"] == 1

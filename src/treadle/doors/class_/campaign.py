@@ -457,12 +457,12 @@ class ClassCampaign:
             judged = [call for call in root.candidates.calls if call.method in root.candidates.judged]
             alpha = tuple(dice.choices(root.candidates.calls, k=dice.randint(0, 5)))
             threads = tuple(tuple(dice.choices(judged, k=dice.randint(1, 3))) for _ in range(2))
-            self.result.tests_assembled += 1
             chosen = root.candidates
             test = Test(chosen.root, alpha, threads, chosen.omega, chosen.later, chosen.fields)
             blame = frozenset(call.method for calls in threads for call in calls)
             if blame in self.blamed | self.options.ignored:
                 continue
+            self.result.tests_assembled += 1
             explored = self._run(test, _ROUNDS[0])
             if explored is not None:
                 self.result.pairs += 1
