@@ -122,3 +122,26 @@ def test_a_network_that_is_not_there_in_one_state_does_not_keep_a_method_from_be
     assert "pick" not in result.not_called
     told = "called as if there were no network: pick would use the network (socket.bind); see --allow-effects"
     assert told in result.notes
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("Refusing", "forge: every call of it raised ValueError"),
+        ("Endless", "go_on: no call of it came to an end within the operations that one may have"),
+    ],
+)
+def test_a_method_that_never_did_its_work_keeps_the_verdict_from_being_a_pass(name: str, why: str) -> None:
+    result = campaign(f"class_idle:{name}", calls=1)
+    assert (result.verdict, result.faults) == (Verdict.CUT, [])
+    assert f"seen at work ({why})" in result.reason
+    method, _, reason = why.partition(": ")
+    assert result.not_called == {method: f"called, but {reason}"}
+
+
+def test_calls_that_share_too_much_to_be_run_at_once_keep_the_verdict_from_being_a_pass() -> None:
+    result = campaign("class_idle:TouchingAll", calls=1, methods=("raise_all",))
+    assert result.verdict is Verdict.CUT
+    assert (
+        result.reason == "raise_all || raise_all touch the same things more than 400 times: not run at once, not a pass"
+    )

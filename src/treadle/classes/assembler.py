@@ -28,7 +28,7 @@ _MOST_STATES = 12
 # What two threads that do the very same are put forward by: get-or-create, check-then-act, lost updates.
 _ALIKE = 25
 # Accesses of one call to what the other touches: more have more schedules than anybody can run.
-_MOST_SHARED = 400
+MOST_SHARED = 400
 
 
 def _kind(value: object) -> str:
@@ -73,6 +73,7 @@ class Assembler:
         default_factory=deque
     )  # traces tried before, other arguments
     assembled: int = 0
+    too_long: set[tuple[str, str]] = field(default_factory=set)  # methods whose calls share too much to be run at once
 
     def assemble(self, beta: Delta) -> Iterator[Assembled]:
         """Add beta to L; every test that it makes with the sequences of L."""
@@ -163,7 +164,8 @@ class Assembler:
         if not conflict(first.ran.operations, second.ran.operations):
             return None
         mine, theirs = shared(first.ran.operations, second.ran.operations)
-        if max(len(mine), len(theirs)) > _MOST_SHARED:
+        if max(len(mine), len(theirs)) > MOST_SHARED:
+            self.too_long.add((min(one.method, other.method), max(one.method, other.method)))
             return None
         weight = _weight(first, second, state, mine, theirs) + len(alpha)
         return Pair(one, other, state, alpha, weight - _ALIKE * (one == other))

@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from treadle.classes import choosing
 from treadle.classes import pools as pools_module
-from treadle.classes.assembler import Assembler, Pair
+from treadle.classes.assembler import MOST_SHARED, Assembler, Pair
 from treadle.classes.calls import SOUT, MethodCall
 from treadle.classes.choosing import Candidates
 from treadle.classes.grown import Grower
@@ -37,7 +37,7 @@ from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Verdict
 from treadle.doors.class_.findings import Findings
 from treadle.doors.class_.roots import Root
-from treadle.doors.class_.selection import not_compared, selected, untried
+from treadle.doors.class_.selection import never_at_work, not_compared, selected, too_long, untried
 from treadle.threads.diverged import Diverged
 from treadle.threads.switching import running, running_name
 
@@ -546,7 +546,9 @@ class ClassCampaign:
             names, ways = ", ".join(self.stage.offline), "; ".join(dict.fromkeys(self.stage.offline.values()))
             result.notes.append(f"called as if there were no network: {names} would {ways}; see --allow-effects")
         result.interrupted = interrupted
-        result.not_called = self._never_called()
+        never = self._never_called()
+        idle = never_at_work(self.roots, self.subject.changing & self.judged)
+        result.not_called = never | {name: f"called, but {why}" for name, why in idle.items()}
         result.traces = sum(len(root.covered) for root in self.roots)
         if result.faults:
             result.verdict = Verdict.FAILED
@@ -555,11 +557,16 @@ class ClassCampaign:
             result.reason = "interrupted: not a pass"
         elif not finished:
             result.reason = f"the budget of {self.options.budget:g} s ran out first: not a pass"
+        elif pair := too_long(self.roots, result):
+            result.reason = f"{pair} touch the same things more than {MOST_SHARED} times: not run at once, not a pass"
         elif not result.pairs:
             result.verdict = Verdict.NOTHING_TO_EXPLORE
             result.reason = "no two calls touch anything in common that one of them changes"
-        elif unused := untried(self.subject, self.options, result.not_called):
+        elif unused := untried(self.subject, self.options, never):
             result.reason = f"{', '.join(unused)} {'was' if len(unused) == 1 else 'were'} never called: not a pass"
+        elif unused := untried(self.subject, self.options, idle):
+            said = "; ".join(f"{name}: {idle[name]}" for name in unused)
+            result.reason = f"not every method that changes the object was seen at work ({said}): not a pass"
         elif result.exhausted_pairs < result.pairs:
             left = result.pairs - result.exhausted_pairs
             why = "cannot be judged in full" if not self.unfinished else "have more schedules than were run"

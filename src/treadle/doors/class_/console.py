@@ -40,7 +40,8 @@ def show(result: ClassResult, written: Path | None = None) -> None:
         out.say(("unconfirmed: ", "yellow"), f"{fault.message} ({fault.unwritten})", indent=2)
         out.table(fault.explanation)
     for name, reason in result.not_called.items():
-        out.say(f"not called: {name}: {reason}", indent=2)
+        said = "not at work" if reason.startswith("called, ") else "not called"
+        out.say(f"{said}: {name}: {reason}", indent=2)
     for note in result.notes[:_MOST_NOTES]:
         out.say(f"note: {note}", indent=2)
     if len(result.notes) > _MOST_NOTES:
@@ -123,7 +124,7 @@ def _show_again(out: Lines, fault: Fault, result: ClassResult) -> None:
 def advice(result: ClassResult) -> str:
     if result.verdict is Verdict.CUT and result.interrupted:
         return "let it run to its end"
-    if result.verdict is Verdict.CUT and "never called" in result.reason:
+    if result.verdict is Verdict.CUT and ("never called" in result.reason or "seen at work" in result.reason):
         return "give values that the method takes with --values, tests that call it with --from-tests, or --skip it"
     if result.verdict is Verdict.CUT:
         return "give it more time with --budget 300s, or fewer methods with --methods"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from treadle.classes.result import Options
+from treadle.classes.result import ClassResult, Options
+from treadle.classes.sequences import LONGEST_CALL
 from treadle.classes.subject import Subject, SubjectMethod
 from treadle.core.errors import UsageError
 from treadle.core.settings import did_you_mean
+from treadle.doors.class_.roots import Root
 
 # Whole-object operations that no Python container promises to be atomic.
 BULK = frozenset({"==", "repr", "iter", "reversed"})
@@ -45,6 +47,31 @@ def untried(subject: Subject, options: Options, not_called: Collection[str]) -> 
     left_out = set(options.skip) | BULK_OF_CONTAINERS
     wanted = set(options.methods) or subject.changing
     return sorted(subject.changing & wanted & set(not_called) - left_out)
+
+
+def never_at_work(roots: Collection[Root], names: Collection[str]) -> dict[str, str]:
+    """Of these methods, those that were called and no call of which could be run beside another, with the reason."""
+    found: dict[str, str] = {}
+    at_work: set[str] = set()
+    for root in roots:
+        for (before, call), step in root.automaton.transitions.items():
+            how, *what = step.ran.happened
+            endless = how == "pending" and not step.ran.operations
+            if call.method not in names:
+                continue
+            if endless or len(step.ran.operations) > LONGEST_CALL:
+                found.setdefault(call.method, "no call of it came to an end within the operations that one may have")
+            elif how == "raised" and step.state == before:
+                found.setdefault(call.method, f"every call of it raised {what[0]}")
+            else:
+                at_work.add(call.method)
+    return {name: why for name, why in found.items() if name not in at_work}
+
+
+def too_long(roots: Collection[Root], result: ClassResult) -> str:
+    """Two methods that were never run at once because they touch the same things too often; empty if there are none."""
+    pairs = {pair for root in roots for pair in root.assembler.too_long} - set(result.matrix)
+    return " || ".join(min(pairs)) if pairs else ""
 
 
 def not_compared(methods: list[SubjectMethod], why: str, names: Collection[str]) -> str:

@@ -84,6 +84,9 @@ def _merged(subject: Subject, found: Sequence[Answer], calls: int) -> ClassResul
         setattr(merged, name, max(getattr(part, name) for part in parts))
     for part in parts:
         add_matrix(merged, part)
+    merged.not_called = {
+        name: why for name, why in parts[0].not_called.items() if all(name in part.not_called for part in parts)
+    }
     merged.switches = parts[0].switches
     merged.interrupted = any(part.interrupted for part in parts)
     merged.notes = list(dict.fromkeys(note for part in parts for note in part.notes))
