@@ -89,12 +89,13 @@ def test_a_pass_names_the_package_that_was_not_looked_into() -> None:
     assert projects._row(test, facts | {"atomic_modules": []}).todo == ""
 
 
-def test_few_executions_are_tried_once_more_and_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cut_by", ["seconds", "unseen"])
+def test_few_executions_are_tried_once_more_and_longer(monkeypatch: pytest.MonkeyPatch, cut_by: str) -> None:
     asked = []
 
     def run(words: list[str], environment: object, seconds: float) -> object:
         asked.append(words[words.index("--seconds") + 1])
-        facts = {"verdict": "CUT", "cut_by": "seconds", "executions": 3, "seconds": 10.0}
+        facts = {"verdict": "CUT", "cut_by": cut_by, "executions": 3, "seconds": 10.0}
         return subprocess.CompletedProcess(words, 3, json.dumps(facts), "")
 
     monkeypatch.setattr(projects, "_run", run)

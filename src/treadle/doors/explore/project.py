@@ -180,10 +180,15 @@ def explore_alone(
         found = json.loads(done.stdout.strip().splitlines()[-1])
     except (ValueError, IndexError):
         return _without_result(test, done)
-    if found.get("cut_by") == "seconds" and found["executions"] < _FEW and not longer:
+    if found["verdict"] == "CUT" and found["executions"] < _FEW and _ran_out(found, seconds) and not longer:
         again = explore_alone(test, _LONGER * seconds, packages, page, longer=True)
         return again if again.verdict != "HANG" else _row(test, found)
     return _row(test, found)
+
+
+def _ran_out(found: dict[str, Any], seconds: float) -> bool:
+    """Was it time that ended the search, whatever else there is to say of it?"""
+    return found.get("cut_by") == "seconds" or (found.get("cut_by") == "unseen" and found["seconds"] >= seconds)
 
 
 def _without_result(test: ThreadedTest, done: subprocess.CompletedProcess[str]) -> Row:
