@@ -50,6 +50,9 @@ PATHS = {
     "Notes.first": 2,
     "Ledger.size": 2,  # the constructor fills what it is given: one without rows has its field set
     "grown_by_itself": 8,  # two lists of up to two elements, or one that meets its own growth
+    "_Private.counted": 2,
+    "wrong_calls": 4,
+    "hexed": 2,
     "sized": 3,  # a Narrow; a Wide and None, which super refuses in two ways
 }
 

@@ -173,6 +173,11 @@ _QUESTIONS: dict[str, tuple[str, str, set[object]]] = {
     "environment": ("import os", "os.environ.get('A', 'none') == 'b'", {True, False}),
     "getenv": ("import os", "os.getenv('A') is None", {True, False}),
     "missing": ("from os import environ", "environ['A'] == ''", {True, False, KeyError}),
+    "attribute": (
+        "import os\n\n\nclass Kept:\n    names = os.environ\n",
+        "Kept.names.get('A', 'none') == 'b'",
+        {True, False},
+    ),
     "sleep": ("import time", "time.sleep(3)", {None}),
     "typed": ("", "input('n? ') == 'x'", {True, False}),
     "home": ("import os", "os.path.expandvars('$A') == 'b'", {True, False}),

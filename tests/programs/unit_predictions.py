@@ -4,6 +4,7 @@ import collections
 import enum
 import functools
 import sys
+import threading
 import typing
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -459,3 +460,93 @@ def grown_by_itself(xs: list[int], ys: list[int]) -> list[int]:
     except ZeroDivisionError:
         return [-1]
     return xs
+
+
+class Guarded:
+    """Its methods take and give back a lock by themselves: what one does alone is not what it does behind another."""
+
+    def __init__(self) -> None:
+        self.ready()
+
+    def ready(self) -> None:
+        self.lock = threading.RLock()
+
+    def take(self) -> None:
+        self.lock.acquire()
+
+    def give(self) -> None:
+        self.lock.release()
+
+    def handle(self, n: int) -> int:
+        if n > 3:
+            self.take()
+            try:
+                self.emit(n)
+            finally:
+                self.give()
+        return n
+
+    def emit(self, n: int) -> None:
+        raise NotImplementedError
+
+
+class Silent(Guarded):
+    def emit(self, n: int) -> None:
+        pass
+
+
+def handled(ns: list[int], by: Guarded) -> int:
+    return sum(by.handle(n) for n in ns)
+
+
+class _Private:
+    def counted(self, __n: int, *, __least: int = 2) -> int:
+        def more() -> int:
+            nonlocal __n
+            __n += 1
+            return __n
+
+        return more() if __n > __least else __n
+
+
+def _two(a, b=2, *, c, d=4):
+    return a + b + c + d
+
+
+def _placed(a, /, b):
+    return a + b
+
+
+def wrong_calls(n: int) -> object:
+    """Which of two mistakes in a call is told is decided by the interpreter."""
+    try:
+        if n == 0:
+            return _two(z=1)
+        if n == 1:
+            return _two(1, 2, 3, c=3)
+        if n == 2:
+            return _placed(a=1, b=2)
+        return _placed(1, 2, 3, z=4)
+    except TypeError as error:
+        return str(error)
+
+
+class Hex(bytes):
+    def __repr__(self) -> str:
+        return f"Hex('{self.hex()}')"
+
+
+def hexed(n: int) -> list[bytes]:
+    return [Hex(b"\x01")] if n > 0 else [b""]
+
+
+class Ring:
+    """An object of it asks for another one."""
+
+    def __init__(self, inner):
+        if not isinstance(inner, Ring):
+            raise TypeError(inner)
+        self.inner = inner
+
+    def depth(self) -> int:
+        return 1 if self.inner is self else 2

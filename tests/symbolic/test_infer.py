@@ -60,6 +60,19 @@ def matched(shape, s):  # type: ignore[no-untyped-def]
     return re.match(shape, s)
 
 
+def leap(method):  # type: ignore[no-untyped-def]
+    return method in (4, "continuous")
+
+
+def named(method):  # type: ignore[no-untyped-def]
+    return method in ("a", "b")
+
+
+class Hidden:
+    def plus(self, __n):  # type: ignore[no-untyped-def]
+        return __n - 1
+
+
 @pytest.mark.parametrize(
     ("function", "name", "kind"),
     [
@@ -74,6 +87,9 @@ def matched(shape, s):  # type: ignore[no-untyped-def]
         (is_raw, "s", "None"),  # bytes
         (matched, "s", "str"),
         (matched, "shape", "None"),
+        (leap, "method", "int | str"),
+        (named, "method", "str"),
+        (Hidden.plus, "_Hidden__n", "int"),
     ],
 )
 def test_the_use_says_the_type(function: Any, name: str, kind: str) -> None:

@@ -35,3 +35,14 @@ def test_an_annotated_field_has_its_type_though_it_starts_as_none() -> None:
 
 def test_without_an_annotation_the_name_of_a_link_is_a_guess_at_the_own_class() -> None:
     assert field_types(Chain)["head"] == t.nullable(t.Instance(Chain))
+
+
+class Settings:
+    def __init__(self, *rest: str, **scheme):  # type: ignore[no-untyped-def]  # the missing hint is what is tested
+        self.rest = rest
+        self.scheme = scheme
+
+
+def test_what_is_left_of_the_arguments_is_a_tuple_and_a_dict() -> None:
+    found = field_types(Settings)
+    assert (str(found["rest"]), str(found["scheme"])) == ("tuple[str, ...]", "dict[str, int]")

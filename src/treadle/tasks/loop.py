@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import asyncio.base_events as base_events
+import asyncio.constants as constants
 import asyncio.coroutines as coroutines
 import asyncio.selector_events as selector_events
 import functools
@@ -56,7 +57,7 @@ _MOST_ROUNDS = 20_000
 
 _SHUTDOWN_GENERATORS = _Base.shutdown_asyncgens.__code__
 _SHUTDOWN_EXECUTOR = _Base.shutdown_default_executor.__code__
-_JOIN_TIMEOUT = getattr(asyncio.constants, "THREAD_JOIN_TIMEOUT", None)  # since 3.12
+_JOIN_TIMEOUT = getattr(constants, "THREAD_JOIN_TIMEOUT", None)  # since 3.12
 
 
 def _begun_by_asyncio() -> dict[str, Any]:

@@ -38,12 +38,11 @@ def leaf(value: Any, imports: Imports) -> str:
         # flags that are put together have no name, or one that is no member's
         named = value.name in type(value).__members__
         return f"{imports.of(type(value))}{f'.{value.name}' if named else f'({value.value!r})'}"
-    if isinstance(value, str):
-        return quoted(value)
-    if value is None or isinstance(value, bool | int | bytes):
-        return repr(value)
-    if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else f'float("{value}")'
+    for plain in (bool, int, str, bytes, float):
+        if isinstance(value, plain):
+            return _plain(value) if type(value) is plain else _of_heir(value, plain, imports)
+    if value is None:
+        return "None"
     if isinstance(value, range | slice | complex):
         return repr(value)
     if isinstance(value, types.FunctionType | types.BuiltinFunctionType | type):
@@ -57,12 +56,31 @@ def leaf(value: Any, imports: Imports) -> str:
     return _by_repr(value, imports)
 
 
-def quoted(text: str) -> str:
+def _plain(value: bool | int | str | bytes | float) -> str:
+    if isinstance(value, str | bytes):
+        return quoted(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    return repr(value)
+
+
+def _of_heir(value: Any, plain: Any, imports: Imports) -> str:
+    """A value of a class of the program that is a number or a text: made of the plain one, or equal to it."""
+    base = plain.__new__(plain, value)
+    try:
+        same = type(value)(base)
+        if type(same) is type(value) and same == value:
+            return f"{imports.of(type(value))}({_plain(base)})"
+    except Exception:  # made in another way
+        pass
+    return _plain(base)
+
+
+def quoted(text: str | bytes) -> str:
     """A string in double quotes, as formatters write it."""
     plain = repr(text)
-    if plain.startswith("'") and '"' not in text:
-        return f'"{plain[1:-1]}"'
-    return plain
+    prefix, _, rest = plain.partition("'")
+    return plain if '"' in plain else f'{prefix}"{rest[:-1]}"'
 
 
 def _by_repr(value: Any, imports: Imports) -> str:
@@ -350,7 +368,9 @@ class Builder:
         self.by_hand |= bool(missing)
         return True
 
-    def _constructor_arguments(self, cls: type, ready: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def _constructor_arguments(
+        self, cls: type, ready: dict[str, Any], depth: int = 0
+    ) -> tuple[list[Any], dict[str, Any]]:
         """Arguments for the constructor, by the names of the fields; NotWritable if it wants what nobody knows."""
         if inspect.getattr_static(cls, "__init__") is object.__init__ and cls.__new__ is object.__new__:  # type: ignore[comparison-overlap]
             return [], {}
@@ -369,7 +389,7 @@ class Builder:
             if field is None and parameter.default is not parameter.empty:
                 skipped = True
                 continue
-            value = ready[field] if field is not None else self._plain(parameter_type(cls, name))
+            value = ready[field] if field is not None else self._plain(parameter_type(cls, name), depth)
             if parameter.kind is parameter.KEYWORD_ONLY or skipped:
                 named[name] = value
             else:
@@ -397,7 +417,7 @@ class Builder:
             case t.TupleOf(elements=elements, named=None):
                 return tuple(self._plain(element, depth + 1) for element in elements)
             case t.Instance(cls=cls):
-                positional, named = self._constructor_arguments(cls, {})
+                positional, named = self._constructor_arguments(cls, {}, depth + 1)
                 try:
                     made = cls(*map(self.value, positional), **{k: self.value(v) for k, v in named.items()})
                 except (Exception, SystemExit):

@@ -19,7 +19,7 @@ LOCKS = (LOCK, REENTRANT)
 
 def use(vm: VM, lock: Any, name: str, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
     """lock.name(*args, **named)"""
-    held = vm.held_locks.get(id(lock), 0)
+    held = vm.held_locks.setdefault(id(lock), 0)
     if name == "locked" or (name == "acquire" and (args or named)):
         place = vm.path.place
         vm.path.sampled.append(CodePlace(place.file, place.line, "a lock that nobody else holds"))

@@ -193,7 +193,7 @@ class UnknownWorld:
         """The environment, a dict of texts; None for anything else."""
         if value is not os.environ:
             return None
-        places = [("os", "environ"), *_named(vm, value)]
+        places = [("os", "environ"), *_named(vm, value), *_in_classes(vm, value)]
         given, known = self.used.get("os.environ") or (vm.heap.fresh(t.DictOf(t.STR, t.STR), "environ"), {})
         self.used["os.environ"] = given, {**known, **dict.fromkeys(places)}
         return given
@@ -217,6 +217,17 @@ def _named(vm: VM, value: object) -> list[tuple[str, str]]:
     if module not in sys.modules:
         return []
     return [(module, name) for name, held in function.globals.items() if held is value]
+
+
+def _in_classes(vm: VM, value: object) -> list[tuple[str, str]]:
+    """The attributes of classes of that module, and of those they derive from, that hold a value."""
+    classes = [one for one in vm.frames[-1].function.globals.values() if isinstance(one, type)]
+    return [
+        (f"{base.__module__}:{base.__qualname__}", name)
+        for base in dict.fromkeys(base for cls in classes for base in cls.__mro__)
+        for name, held in vars(base).items()
+        if held is value
+    ]
 
 
 def _names_in(code: types.CodeType) -> set[str]:

@@ -122,7 +122,7 @@ class Expressions:
         if kind == "local":
             return self.slot(name)
         if kind == "outer":
-            return self.result(node, ir.LoadOuterStep, self.scope.outer_slot(name))
+            return self.result(node, ir.LoadOuterStep, self.mangled(self.scope.outer_slot(name)))
         return self.result(node, ir.LoadGlobalStep, self.mangled(name))
 
     def store(self, node: ast.Name, value: ir.Operand) -> None:
@@ -131,9 +131,9 @@ class Expressions:
         if kind == "local":
             self.emit(ir.AssignStep(node.lineno, self.slot(name), value))
         elif kind == "outer":
-            self.emit(ir.StoreOuterStep(node.lineno, self.scope.outer_slot(name), value))
+            self.emit(ir.StoreOuterStep(node.lineno, self.mangled(self.scope.outer_slot(name)), value))
         else:
-            self.emit(ir.StoreGlobalStep(node.lineno, name, value))
+            self.emit(ir.StoreGlobalStep(node.lineno, self.mangled(name), value))
 
     def assign(self, target: ast.expr, value: ir.Operand) -> None:
         if isinstance(target, ast.Name):
@@ -327,7 +327,7 @@ class Expressions:
     def closure(self, node: ast.Lambda | ast.FunctionDef, function: ir.CompiledFunction) -> str:
         defaults = tuple(self.expression(d) for d in node.args.defaults)
         named = tuple(
-            (a.arg, self.expression(d))
+            (self.mangled(a.arg), self.expression(d))
             for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
             if d is not None
         )

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from treadle.core.parsing import mangle
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.python.compile.expressions import Expressions
 from treadle.symbolic.python.compile.match import compile_match
@@ -29,7 +30,7 @@ def compile_function(
 ) -> ir.CompiledFunction:
     scope, is_generator = scope_of(node, outer)
     title = name or (node.name if not isinstance(node, ast.Lambda) else "<lambda>")
-    function = ir.CompiledFunction(title, file, node.lineno, _parameters(node.args), [], is_generator, owner)
+    function = ir.CompiledFunction(title, file, node.lineno, _parameters(node.args, owner), [], is_generator, owner)
     compiler = Compiler(function, scope)
     if isinstance(node, ast.AsyncFunctionDef):
         compiler.stop(node, "a coroutine")
@@ -45,19 +46,19 @@ def compile_function(
     return function
 
 
-def _parameters(arguments: ast.arguments) -> list[ir.IrParameter]:
+def _parameters(arguments: ast.arguments, owner: str | None) -> list[ir.IrParameter]:
     positional = [*arguments.posonlyargs, *arguments.args]
     without = len(positional) - len(arguments.defaults)
     found = [
-        ir.IrParameter(a.arg, "positional" if i < len(arguments.posonlyargs) else "plain", i >= without)
+        ir.IrParameter(mangle(a.arg, owner), "positional" if i < len(arguments.posonlyargs) else "plain", i >= without)
         for i, a in enumerate(positional)
     ]
     if arguments.vararg:
-        found.append(ir.IrParameter(arguments.vararg.arg, "rest"))
+        found.append(ir.IrParameter(mangle(arguments.vararg.arg, owner), "rest"))
     for a, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        found.append(ir.IrParameter(a.arg, "keyword", default is not None))
+        found.append(ir.IrParameter(mangle(a.arg, owner), "keyword", default is not None))
     if arguments.kwarg:
-        found.append(ir.IrParameter(arguments.kwarg.arg, "named"))
+        found.append(ir.IrParameter(mangle(arguments.kwarg.arg, owner), "named"))
     return found
 
 

@@ -40,57 +40,60 @@ def bind(vm: VM, function: FunctionValue, args: Sequence[PyValue], named: dict[s
     parameters = function.code.parameters
     positional = [p for p in parameters if p.kind in ("plain", "positional")]
     name = getattr(function.host, "__qualname__", function.name)
-    remaining = dict(named)
     for parameter, value in zip(positional, args, strict=False):
-        if parameter.name in remaining and parameter.kind == "plain":
-            raise vm.error(TypeError, f"{name}() got multiple values for argument '{parameter.name}'")
         env[parameter.name] = value
-    rest = next((p for p in parameters if p.kind == "rest"), None)
-    if len(args) > len(positional):
-        if rest is None:
-            raise vm.error(TypeError, too_many_arguments(name, positional, len(args)))
-        env[rest.name] = tuple(args[len(positional) :])
-    elif rest is not None:
-        env[rest.name] = ()
-    with_default = positional[len(positional) - len(function.defaults) :]
-    defaults = {p.name: value for p, value in zip(with_default, function.defaults, strict=False)}
-    absent: list[str] = []
-    for parameter in positional:
-        if parameter.name in env:
-            continue
-        if parameter.name in remaining and parameter.kind == "plain":
-            env[parameter.name] = remaining.pop(parameter.name)
-        elif parameter.name in defaults:
-            env[parameter.name] = defaults[parameter.name]
-        else:
-            absent.append(parameter.name)
-    if absent:
-        raise vm.error(TypeError, absent_arguments(name, absent, "positional"))
-    for parameter in parameters:
-        if parameter.kind == "keyword":
-            if parameter.name in remaining:
-                env[parameter.name] = remaining.pop(parameter.name)
-            elif parameter.name in function.named_defaults:
-                env[parameter.name] = function.named_defaults[parameter.name]
-            else:
-                absent.append(parameter.name)
-    if absent:
-        raise vm.error(TypeError, absent_arguments(name, absent, "keyword-only"))
+    by_name = {p.name for p in parameters if p.kind in ("plain", "keyword")}
     keywords = next((p for p in parameters if p.kind == "named"), None)
+    remaining: dict[str, PyValue] = {}
+    for given, value in named.items():
+        if given not in by_name:
+            remaining[given] = value
+        elif given in env:
+            raise vm.error(TypeError, f"{name}() got multiple values for argument '{given}'")
+        else:
+            env[given] = value
+        if remaining and keywords is None:
+            only = [p.name for p in positional if p.kind == "positional" and p.name in named]
+            raise vm.error(TypeError, unexpected_argument(name, given, only))
     if keywords is not None:
         env[keywords.name] = vm.new_dict([[k, v] for k, v in remaining.items()])
-    elif remaining:
-        unexpected = next(iter(remaining))
-        raise vm.error(TypeError, f"{name}() got an unexpected keyword argument '{unexpected}'")
+    rest = next((p for p in parameters if p.kind == "rest"), None)
+    if rest is not None:
+        env[rest.name] = tuple(args[len(positional) :])
+    elif len(args) > len(positional):
+        also = sum(p.kind == "keyword" and p.name in env for p in parameters)
+        raise vm.error(TypeError, too_many_arguments(name, positional, len(args), also))
+    with_default = positional[len(positional) - len(function.defaults) :]
+    defaults = {p.name: value for p, value in zip(with_default, function.defaults, strict=False)}
+    for kind, wanted, known in (
+        ("positional", positional, defaults),
+        ("keyword-only", [p for p in parameters if p.kind == "keyword"], function.named_defaults),
+    ):
+        missing = [p.name for p in wanted if p.name not in env]
+        env |= {one: known[one] for one in missing if one in known}
+        absent = [one for one in missing if one not in known]
+        if absent:
+            raise vm.error(TypeError, absent_arguments(name, absent, kind))
 
 
-def too_many_arguments(name: str, positional: list[ir.IrParameter], given: int) -> str:
+def unexpected_argument(name: str, given: str, only_positional: list[str]) -> str:
+    if only_positional:
+        listed = ", ".join(only_positional)
+        return f"{name}() got some positional-only arguments passed as keyword arguments: '{listed}'"
+    return f"{name}() got an unexpected keyword argument '{given}'"
+
+
+def too_many_arguments(name: str, positional: list[ir.IrParameter], given: int, also: int = 0) -> str:
+    """`also` counts the arguments that can only be given by name."""
     required = sum(not p.has_default for p in positional)
     most = len(positional)
     takes = f"from {required} to {most}" if required != most else str(most)
     plural = "s" if most != 1 or required != most else ""
-    was = "was" if given == 1 else "were"
-    return f"{name}() takes {takes} positional argument{plural} but {given} {was} given"
+    was = "was" if given == 1 and not also else "were"
+    kinds = ""
+    if also:
+        kinds = f" positional argument{'s' * (given != 1)} (and {also} keyword-only argument{'s' * (also != 1)})"
+    return f"{name}() takes {takes} positional argument{plural} but {given}{kinds} {was} given"
 
 
 def absent_arguments(name: str, absent: list[str], kind: str) -> str:

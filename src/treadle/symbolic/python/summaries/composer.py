@@ -288,6 +288,8 @@ class _Recording:
         """What the path has done to its inputs, if that and its result can be made again elsewhere."""
         if vm.assigned or vm.touched or vm.lifted or vm.changed_hosts:
             raise NotSummarised("state of the module")
+        if vm.held_locks:
+            raise NotSummarised("a lock")
         if vm.checks != type(vm.checks)():
             raise NotSummarised("a contract")
         if vm.path.sampled or vm.path.fragile or vm.path.gave_up:

@@ -269,6 +269,10 @@ def _value_type(value: ast.expr | None, function: types.FunctionType, base: type
 def _parameter(function: types.FunctionType, name: str, parameter: inspect.Parameter) -> t.Type | None:
     hint = hints.resolved_hints(function).get(name)
     kind = hints.from_hint(hint) if hint is not None else None
+    if parameter.kind is parameter.VAR_KEYWORD:
+        return t.DictOf(t.STR, kind or t.INT)
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return t.TupleOf((), kind or t.INT)
     if kind is None:
         kind = infer_parameter(function, name)
     if parameter.default is None and kind is not None:

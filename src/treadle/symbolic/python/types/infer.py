@@ -61,10 +61,16 @@ def infer_parameter(function: types.FunctionType, name: str, depth: int = 0) -> 
     except NoSource:
         return None
     body = node.body if isinstance(node.body, list) else [node.body]
-    found = _Uses(name, function, depth).of(body)
+    found = _Uses(_as_written(name, function), function, depth).of(body)
     if parameter is not None and parameter.default is None and found is not None:
         return t.nullable(found)
     return found
+
+
+def _as_written(name: str, function: types.FunctionType) -> str:
+    """The name in the source: `__x` of a method of C is `_C__x` to everybody else."""
+    owner = function.__qualname__.split(".")[-2:][0].lstrip("_")
+    return name.removeprefix(f"_{owner}") if name.startswith(f"_{owner}__") else name
 
 
 def _from_value(value: object) -> t.Type | None:
@@ -98,6 +104,7 @@ class _Uses:
         nodes = [n for part in body for n in ast.walk(part)]
         for rule in (
             self._isinstance,
+            self._constants,
             self._methods,
             self._attributes,
             self._strings,
@@ -130,6 +137,19 @@ class _Uses:
             return None
         # a test that asks expects other answers too
         return t.union(*known, t.INT) if t.INT not in known else t.union(*known)
+
+    def _constants(self, nodes: list[ast.AST]) -> t.Type | None:
+        """Compared with texts, or with numbers and with texts: it may be either."""
+        known: list[t.Type | None] = []
+        for node in nodes:
+            match node:
+                case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant() as one]):
+                    known += [_from_value(one.value)] if self.is_it(left) else []
+                case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[several]) if self.is_it(left):
+                    if isinstance(several, ast.Tuple | ast.List | ast.Set):
+                        known += [_from_value(one.value) for one in several.elts if isinstance(one, ast.Constant)]
+        kinds = [kind for kind in dict.fromkeys(known) if kind in (t.INT, t.STR)]
+        return t.union(*kinds) if t.STR in kinds else None
 
     def _methods(self, nodes: list[ast.AST]) -> t.Type | None:
         called = {
