@@ -49,14 +49,19 @@ def begin(main: Any) -> None:
 
 
 def show(strand: Any) -> None:
-    """This strand goes on. A strand that is a task has what its thread has."""
+    """This strand goes on. A strand that is a task has what its thread has. Hardly one has anything."""
     shown = _SHOWN
-    of = strand.of_thread or strand
-    if of is shown.of or shown.entries is None:
+    entries = shown.entries
+    if entries is None:
         return
-    shown.others[shown.of] = dict(shown.entries)
-    shown.entries.clear()
-    shown.entries.update(shown.others.pop(of, ()))
+    of = strand.of_thread or strand
+    if of is shown.of:
+        return
+    if entries:
+        shown.others[shown.of] = dict(entries)
+        entries.clear()
+    if shown.others:
+        entries.update(shown.others.pop(of, ()))
     shown.of = of
 
 
