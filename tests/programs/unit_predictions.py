@@ -1,6 +1,7 @@
 """Uses of the language that installed packages make and that were once predicted wrongly."""
 
 import collections
+import contextvars
 import enum
 import functools
 import sys
@@ -550,3 +551,30 @@ class Ring:
 
     def depth(self) -> int:
         return 1 if self.inner is self else 2
+
+
+@functools.lru_cache
+def _row(n: int) -> list[int]:
+    return []
+
+
+def rows(n: int) -> int:
+    """The cache gives the very list again."""
+    _row(n).append(1)
+    return len(_row(n))
+
+
+_LEVEL = contextvars.ContextVar("_LEVEL", default=0)
+
+
+def _deeper() -> int:
+    _LEVEL.set(_LEVEL.get() + 1)
+    return _LEVEL.get()
+
+
+def levels(n: int) -> int:
+    before = _LEVEL.set(0)
+    try:
+        return _deeper() + _deeper() if n > 0 else _LEVEL.get()
+    finally:
+        _LEVEL.reset(before)

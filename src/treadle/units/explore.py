@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import contextvars
 import dataclasses
 import functools
 import hashlib
@@ -471,7 +472,8 @@ class Session:
 
     def run_path(self, path: SymbolicPath) -> FinishedPath:
         try:
-            return restarting(path, lambda plain: self._run_path(path, plain))
+            # a ContextVar that the code sets is as it was for the next path
+            return contextvars.copy_context().run(restarting, path, lambda plain: self._run_path(path, plain))
         except RecursionError:
             raise CannotFollow("recursion that is too deep to follow") from None
         except (PathEnd, Raised, UsageError):

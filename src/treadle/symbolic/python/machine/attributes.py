@@ -190,7 +190,7 @@ def bind(vm: VM, raw: PyValue, obj: PyValue, cls: type) -> PyValue:
             vm.heap.write_field(obj, raw.attrname, value)
         return value
     if isinstance(raw, functools._lru_cache_wrapper):
-        return BoundMethod(raw.__wrapped__, obj)
+        return BoundMethod(raw, obj)
     getter = getattr(type(raw), "__get__", None)
     if isinstance(getter, types.FunctionType):
         return vm.call(getter, vm.lift(raw), obj, cls)

@@ -12,7 +12,7 @@ from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr
-from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj
+from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj
 from treadle.symbolic.ir.machine import Environment, Frame
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.calls import compiled, generated, models_patterns
@@ -65,12 +65,22 @@ def call(vm: VM, function: PyValue, args: list[PyValue], named: dict[str, PyValu
     if isinstance(function, staticmethod | classmethod):
         return call(vm, function.__func__, args, named)
     if isinstance(function, functools._lru_cache_wrapper):
-        return call(vm, function.__wrapped__, args, named)
+        return _cached(vm, function, args, named)
     if isinstance(function, functools.partial):
         return call(vm, function.func, [*map(vm.lift, function.args), *args], {**function.keywords, **named})
     if not callable(function) or isinstance(function, Expr | ListObj | DictObj | tuple):
         raise vm.mimic(exemplar(vm, function))
     return compiled.builtin(vm, function, args, named)
+
+
+def _cached(vm: VM, function: Any, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:
+    """What a cache gives is computed anew: the same, unless it is an object that is given again."""
+    result = call(vm, function.__wrapped__, args, named)
+    if isinstance(result, Obj):
+        if id(function) in vm.gave_objects:
+            raise CannotFollow("a cache that may give the same object again")
+        vm.gave_objects.add(id(function))
+    return result
 
 
 def unknown_function(vm: VM, function: FunctionObj, args: list[PyValue], named: dict[str, PyValue]) -> PyValue:

@@ -83,6 +83,8 @@ class VM(IrMachine):
         self.world: World | None = None
         # real lock -> how often the path holds it
         self.held_locks: dict[int, int] = {}
+        # caches of functions that have given an object
+        self.gave_objects: set[int] = set()
         # those that were started
         self.generators: list[GeneratorValue] = []
 

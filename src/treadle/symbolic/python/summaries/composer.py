@@ -290,6 +290,8 @@ class _Recording:
             raise NotSummarised("state of the module")
         if vm.held_locks:
             raise NotSummarised("a lock")
+        if vm.gave_objects:
+            raise NotSummarised("a cache")
         if vm.checks != type(vm.checks)():
             raise NotSummarised("a contract")
         if vm.path.sampled or vm.path.fragile or vm.path.gave_up:
