@@ -74,7 +74,8 @@ def _of_file(file: Path, source: Path, inner: str, seconds: float) -> dict[str, 
     """How the tests of one file end; none when it did not come to its end in time."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "copies.json"
-        words = [inner, "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider", "--treadle-copies", "2"]
+        words = [inner, "-m", "pytest", "-q", "-o", "addopts=", "-o", f"cache_dir={folder}/cache"]
+        words += ["--treadle-copies", "2"]
         words += ["--treadle-seconds", "1", "--treadle-executions", "500", "--treadle-json", str(out), str(file)]
         run_command(words, source, seconds)
         found: dict[str, str] = json.loads(out.read_text())["tests"] if out.exists() else {}

@@ -13,7 +13,7 @@ import pytest
 
 from tests.classes.drive import PROGRAMS
 from tests.classes.test_command import run_pytest, treadle
-from treadle.pytest_plugin.copies import answer
+from treadle.pytest_plugin.copies import _CHANGES_PROCESS, answer
 
 
 @pytest.fixture
@@ -59,3 +59,19 @@ def test_one_copy_is_none(folder: Path) -> None:
 def test_the_answer_claims_nothing_without_a_pass() -> None:
     assert answer(Counter(cut=3), 2).startswith("nothing is known about free threading")
     assert answer(Counter(passes=3, cut=1), 2).startswith("no sign against free threading, as far as the tests reach")
+
+
+@pytest.mark.parametrize(
+    ("source", "changes"),
+    [
+        ("sys.modules[self.__class__.__module__].__file__", False),
+        ("if sys.modules['a'] == module:", False),
+        ("sys.modules['a'] = None", True),
+        ("del sys.modules['a']", True),
+        ("sys.modules.pop('a')", True),
+        ("with patch.dict(sys.modules, a=None):", True),
+        ("sys.stdout = out", True),
+    ],
+)
+def test_what_is_about_the_whole_process(source: str, changes: bool) -> None:
+    assert bool(_CHANGES_PROCESS.search(source)) is changes

@@ -38,10 +38,11 @@ _PROCESS_WIDE = frozenset(
     ("monkeypatch", "capsys", "capsysbinary", "capfd", "capfdbinary", "caplog", "recwarn", "pytester", "testdir")
     + ("mocker", "freezer", "socket_disabled", "benchmark")
 )
-# The same in the source of a test.
+# The same in the source of a test. To look something up in `sys.modules` changes nothing.
 _CHANGES_PROCESS = re.compile(
     r"\b(chdir|os\.environ\[|os\.putenv|catch_warnings|pytest\.warns|deprecated_call|signal\.signal|setlocale"
-    r"|sys\.(path|argv|stdin|stdout|stderr|modules)\b|redirect_std(out|err)|mock\.patch|patch\.object|random\.seed)"
+    r"|sys\.(path|argv|stdin|stdout|stderr)\b|redirect_std(out|err)|mock\.patch|patch\.object|random\.seed"
+    r"|(del|\w*\.dict\()\s*sys\.modules|sys\.modules(\.(pop|popitem|update|clear|setdefault)|\[[^]]*\]\s*=(?!=)))"
 )
 
 
