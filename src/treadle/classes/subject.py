@@ -282,7 +282,7 @@ def check_class(cls: Any, target: str) -> None:
         )
     reason = never(cls.__module__)
     if reason is not None:
-        raise Unsupported(f"{target} cannot be looked into: {cls.__module__} is {reason}")
+        raise Unsupported(f"{target} cannot be looked into: {cls.__module__} ({reason})")
 
 
 def _has_python(cls: type) -> bool:
