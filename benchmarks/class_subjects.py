@@ -86,7 +86,7 @@ def growth(budget: float) -> None:
 def campaign(target: str, generator: str, budget: float) -> Any:
     from treadle.classes.result import Options
     from treadle.classes.subject import examine, find_class
-    from treadle.doors.class_.campaign import run_class
+    from treadle.doors.class_.without_effects import run_class
 
     return run_class(examine(target, find_class(target)), Options(budget=budget, generator=generator))
 

@@ -41,6 +41,14 @@ def test_a_method_that_would_delete_or_write_is_named_and_left_out(folder: Path)
     assert facts["faults"][0]["methods"] == ["add"]
 
 
+def test_of_a_method_only_the_call_that_would_write_is_left_out(folder: Path) -> None:
+    code, facts, _ = treadle_class(folder, "class_worldly:Exports")
+    assert not (folder / "made.txt").exists()
+    assert (code, facts["not_called"]) == (1, {})
+    assert facts["faults"][0]["methods"] == ["note"]
+    assert [note for note in facts["notes"] if "sout.note('b'), which would write the file 'made.txt'" in note]
+
+
 def test_effects_on_request(folder: Path) -> None:
     treadle_class(folder, "class_worldly:Store", "--allow-effects", "--methods", "clean")
     assert not (folder / "precious.txt").exists()

@@ -23,6 +23,21 @@ class Store:
         return self.n
 
 
+class Exports:
+    """A fault, and one call that writes in a state that no trial of it meets."""
+
+    def __init__(self):
+        self._count = 0
+
+    def note(self, key: str) -> int:
+        if self._count > 1 and key == "b":
+            with open("made.txt", "w") as file:
+                file.write(key)
+        count = self._count
+        self._count = count + 1
+        return count
+
+
 class Crashes:
     def __init__(self):
         self.n = 0

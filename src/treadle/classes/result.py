@@ -23,6 +23,8 @@ class Options:
     methods: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     refused: dict[str, str] = field(default_factory=dict)  # methods that would change the world, and how
+    # calls that would, their methods, and how
+    refused_calls: dict[str, tuple[str, str]] = field(default_factory=dict)
     values: dict[str, list[str]] = field(default_factory=dict)
     setup: Callable[[], Any] | None = None
     setup_folder: Path | None = None  # where the file of the factory lies, and how a test imports and calls it

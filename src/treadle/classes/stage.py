@@ -86,8 +86,8 @@ class Test:
 class EffectOfMethod(Exception):
     """In a state that no trial of it met, a method would change the world."""
 
-    def __init__(self, method: str, what: str) -> None:
-        self.method, self.what = method, what
+    def __init__(self, method: str, what: str, call: str = "") -> None:
+        self.method, self.what, self.call = method, what, call
         super().__init__(f"{method or 'the constructor'} would {what}")
 
 
@@ -119,6 +119,7 @@ class Stage:
         self.scratch = ""  # where calls may write
         self.refused: list[str] = []  # what the last execution would have done to the world
         self.refused_in = ""  # the method that would have
+        self.refused_call = ""  # and the call of it
         self.offline: dict[str, str] = {}  # methods that have met a network that is not there, and how
         self.probing = False  # is it being found out which calls are accepted?
         self._stack = ExitStack()
@@ -196,7 +197,7 @@ class Stage:
         else:
             clocks.discard(CLOCK)
         guard = self._guard = EffectGuard(self.scratch)
-        self.refused_in = ""
+        self.refused_in = self.refused_call = ""
         try:
             with nullcontext() if self.allow_effects else guard:
                 return self.loom.run(strategy, detail)
@@ -205,7 +206,7 @@ class Stage:
         finally:
             self.refused = guard.refused
             if self.refused and not self.probing and not self.only_offline:
-                raise EffectOfMethod(self.refused_in, self.refused[0])
+                raise EffectOfMethod(self.refused_in, self.refused[0], self.refused_call)
 
     @property
     def only_offline(self) -> bool:
@@ -295,7 +296,7 @@ class Stage:
         finally:
             if len(self._guard.refused) > before:
                 if not before:
-                    self.refused_in = ready.call.method
+                    self.refused_in, self.refused_call = ready.call.method, str(ready.call)
                 if self.test is None and is_network(self._guard.refused[-1]):  # of two at once, either may be the one
                     self.offline.setdefault(ready.call.method, self._guard.refused[-1])
 

@@ -17,7 +17,8 @@ from treadle.classes.result import ClassResult, Options
 from treadle.classes.subject import Subject
 from treadle.core.errors import TreadleError
 from treadle.core.result import Verdict
-from treadle.doors.class_.campaign import Progress, run_class
+from treadle.doors.class_.campaign import Progress
+from treadle.doors.class_.without_effects import run_class
 
 # Seconds after the budget for which the process may finish what it is at: making a fault small.
 _PATIENCE = 60.0

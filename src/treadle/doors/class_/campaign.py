@@ -33,7 +33,7 @@ from treadle.classes.result import ClassResult, CoverageMark, Options, PairRuns,
 from treadle.classes.sequences import Automaton, Delta, SequenceGenerator
 from treadle.classes.stage import EffectOfMethod, Test
 from treadle.classes.subject import CLASS_ITSELF, PASSING, TIME_PASSES, Subject
-from treadle.core.errors import Unsupported, UsageError
+from treadle.core.errors import UsageError
 from treadle.core.result import Verdict
 from treadle.doors.class_.findings import Findings
 from treadle.doors.class_.roots import Root
@@ -107,8 +107,7 @@ class ClassCampaign:
         stage = stage_of(
             self.subject, options.setup, options.seed, options.instrument, gil, allow_effects=options.allow_effects
         )
-        interrupted = False
-        finished = False
+        interrupted = finished = False
         with stage:
             self.stage = stage
             try:
@@ -116,6 +115,10 @@ class ClassCampaign:
                 finished = self._random() if self.options.generator == "random" else self._iterate()
             except KeyboardInterrupt:
                 interrupted = True
+            except EffectOfMethod as refused:
+                if not self.result.faults:
+                    raise  # and begin again without it; what was found stays found
+                self._note(f"{refused.call} would {refused.what}: the campaign ended there")
         self._conclude(finished, interrupted)
         return self.result
 
@@ -160,7 +163,7 @@ class ClassCampaign:
         """Walk through the states that tests and examples bring an object into, and try their calls there."""
         for order in self.pools.orders_seen():
             delta = Delta(states=(root.automaton.initial,))
-            for call in order:
+            for call in itertools.takewhile(lambda one: str(one) not in self.options.refused_calls, order):
                 step = root.automaton.step(delta, call)
                 pair = root.assembler.at(call, call, delta.state) if call.method in self.judged else None
                 if pair is not None:
@@ -191,13 +194,17 @@ class ClassCampaign:
         self.result.methods = len(self.judged)
         for name, reason in skipped.items():
             self.not_called.setdefault(name, reason)
+        for method, what in self.options.refused_calls.values():
+            self.not_called.setdefault(method, f"it would {what}; pass --allow-effects to let it")
+        calls = {call: made for call, made in calls.items() if str(call) not in self.options.refused_calls}
         self.called |= {call.method for call in calls}
         if calls:
             automaton = Automaton(self.stage, root)
             automaton.start()
             for call, made in calls.items():
                 automaton.know(call, made)
-            generator = SequenceGenerator(automaton, _interesting_first(list(calls), self.judged), self.options.prune)
+            own_first = sorted(calls, key=lambda call: call.method not in self.judged)
+            generator = SequenceGenerator(automaton, own_first, self.options.prune)
             assembler = Assembler(automaton)
             for call in calls:
                 assembler.siblings.setdefault(call.method, []).append(call)
@@ -218,7 +225,11 @@ class ClassCampaign:
                 self._longer_tests(self._time_left)
                 return finished
             for root in active:
-                self._turn(root)
+                try:
+                    self._turn(root)
+                except EffectOfMethod as refused:
+                    if not self._drop(refused):
+                        raise
             work = self.result.work
             dear = work.get("calls", 0.0) > work.get("interleavings", 0.0)  # what is planted has its share first
             if self.waiting and self._time_left() and not (active and dear):
@@ -260,7 +271,7 @@ class ClassCampaign:
         root.widened = True
         pools = self._pools(self.options.seed + 1)
         drawn, _ = choosing.candidate_calls(self.stage, pools, root.candidates.root, self.methods, self._time_left)
-        known = set(root.candidates.calls)
+        known = {*root.candidates.calls, *(call for call in drawn if str(call) in self.options.refused_calls)}
         new = [call for call in drawn if call not in known and any(a.value not in _PLAIN for a in call.arguments)]
         if new:
             root.candidates.calls += new
@@ -375,7 +386,7 @@ class ClassCampaign:
     def _explore(self, root: Root, pair: Pair, number: int) -> None:
         chosen = root.candidates
         blame = frozenset((pair.one.method, pair.other.method))
-        if blame in self.options.ignored:
+        if blame in self.options.ignored or {str(pair.one), str(pair.other)} & self.options.refused_calls.keys():
             return
         if blame in self.blamed and not pair.put_off:
             pair.put_off = True  # what else these two do wrong is mostly the same mistake: others come first
@@ -418,8 +429,19 @@ class ClassCampaign:
         except Diverged as diverged:
             self._note(f"{test}: not deterministic ({diverged})")
             return None
+        except EffectOfMethod as refused:
+            if self._drop(refused):
+                return None
+            raise
         finally:
             self.result.interleavings_tried += self.stage.executions - before
+
+    def _drop(self, refused: EffectOfMethod) -> bool:
+        """Go on without a call that would change the world in some state, if its method has others."""
+        if not refused.call or not all(root.drop(refused.method, refused.call) for root in self.roots):
+            return False
+        self.options.refused_calls[refused.call] = refused.method, refused.what
+        return True
 
     def _witnessed(self, explored: Explored, blame: frozenset[str], test: int) -> bool:
         """Hand over what was found. True when it was a fault."""
@@ -545,6 +567,8 @@ class ClassCampaign:
         if self.stage.offline:
             names, ways = ", ".join(self.stage.offline), "; ".join(dict.fromkeys(self.stage.offline.values()))
             result.notes.append(f"called as if there were no network: {names} would {ways}; see --allow-effects")
+        for call, (_, what) in self.options.refused_calls.items():
+            self._note(f"not called: {call}, which would {what} in some state; see --allow-effects")
         result.interrupted = interrupted
         never = self._never_called()
         idle = never_at_work(self.roots, self.subject.changing & self.judged)
@@ -574,24 +598,3 @@ class ClassCampaign:
         else:
             result.verdict = Verdict.PASSED_WITHIN_BOUNDS
             result.reason = passed(result, self.options.calls)
-
-
-def _interesting_first(calls: list[MethodCall], judged: frozenset[str]) -> list[MethodCall]:
-    return sorted(calls, key=lambda call: call.method not in judged)
-
-
-def run_class(subject: Subject, options: Options, progress: Progress | None = None) -> ClassResult:
-    """One campaign over one class; it starts again without a method that turns out to change the world."""
-    ends = time.perf_counter() + options.budget
-    while True:
-        try:
-            result = ClassCampaign(subject, options, progress).run()
-        except EffectOfMethod as refused:
-            if not refused.method:
-                raise Unsupported(f"the constructor of {subject.target} would {refused.what}; see --setup") from None
-            why = f"it would {refused.what}; pass --allow-effects to let it"
-            left = max(ends - time.perf_counter(), 1.0)
-            kept = tuple(name for name in options.methods if name != refused.method)
-            options = replace(options, refused={**options.refused, refused.method: why}, methods=kept, budget=left)
-            continue
-        return result

@@ -29,3 +29,11 @@ class Root:
     def has_work(self) -> bool:
         waiting = self.queue or self.assembler.spare or self.timed
         return bool(not self.saturated or waiting or not (self.elsewhere and self.widened))
+
+    def drop(self, method: str, call: str) -> bool:
+        """Never make a call again; False when its method has no other."""
+        mine = self.assembler.siblings.get(method, [])
+        kept = [one for one in mine if str(one) != call]
+        self.generator.dropped |= set(mine) - set(kept)
+        mine[:] = kept
+        return bool(kept)

@@ -19,8 +19,8 @@ from treadle.classes.result import ClassResult, Options, add_matrix, passed
 from treadle.classes.subject import Subject, find_class, import_module
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.result import Verdict
-from treadle.doors.class_.campaign import run_class
 from treadle.doors.class_.replay import factory
+from treadle.doors.class_.without_effects import run_class
 from treadle.search.cluster import Workforce, pool_of
 from treadle.search.workers import Died, Tell, answers
 
