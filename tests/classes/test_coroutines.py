@@ -42,6 +42,10 @@ def test_what_is_correct_passes_without_a_warning(name: str) -> None:
     assert not result.warnings
 
 
+def test_a_call_that_another_one_cancels_is_no_fault() -> None:
+    assert campaign("class_coroutines:ClosedMeanwhile", calls=1).faults == []
+
+
 def test_a_fault_by_cancellation_says_who_is_cancelled() -> None:
     fault = campaign("class_coroutines:Held", calls=1).faults[0]
     assert fault.witness.test.cancels

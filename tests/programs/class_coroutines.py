@@ -171,3 +171,30 @@ class Forgetting(Fetching):
 
     def forget(self, key: str) -> None:
         self.found.pop(key, None)
+
+
+class ClosedMeanwhile:
+    """Correct: to close it cancels what is being loaded."""
+
+    def __init__(self):
+        self._closed = False
+        self._tasks = set()
+
+    async def load(self, key: str) -> str:
+        if self._closed:
+            raise RuntimeError("closed")
+        task = asyncio.ensure_future(self._load(key))
+        self._tasks.add(task)
+        try:
+            return await task
+        finally:
+            self._tasks.discard(task)
+
+    async def _load(self, key):
+        await asyncio.sleep(0)
+        return key
+
+    async def close(self):
+        self._closed = True
+        for task in list(self._tasks):
+            task.cancel()

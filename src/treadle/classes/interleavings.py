@@ -144,6 +144,12 @@ def _is_enough(witness: Witness, effect: Effect | None) -> bool:
     return witness.violation.is_fault and witness.effect[:2] != ("linearizability", "result")
 
 
+def _is_sound(outcome: Outcome, orders: list[Outcome]) -> bool:
+    """Does nothing go wrong that goes wrong in no order, but that a call is cancelled?"""
+    found = judge(outcome, orders, values=False)
+    return found is None or (found.kind == "exception" and found.message.startswith("CancelledError"))
+
+
 def _with(threads: tuple[_T, ...], number: int, one: _T) -> tuple[_T, ...]:
     """The threads of a test, with this in the place of one."""
     return (*threads[:number], one, *threads[number + 1 :])
@@ -190,7 +196,8 @@ class InterleavingExplorer:
 
         Where a call waits for threads or tasks of the object's own, another may be made meanwhile and see that there is
         work to do; and where a call has been woken by another, a third may be made before it goes on. Such orders count
-        as well, but excuse nothing that goes wrong in them.
+        as well, but excuse nothing that goes wrong in them, except that a call is cancelled by one that is made
+        meanwhile (`close`): somebody wrote that down.
         """
         self.drew = False
         found, kept_waiting = self._outcomes(test, may_begin=False)
@@ -199,8 +206,7 @@ class InterleavingExplorer:
         meanwhile, _ = self._outcomes(test, may_begin=True)
         if meanwhile is None:
             return None
-        sound = (one for one in meanwhile if not one.ending and judge(one, found, values=False) is None)
-        return [*found, *sound]
+        return [*found, *(one for one in meanwhile if not one.ending and _is_sound(one, found))]
 
     def _outcomes(self, test: Test, may_begin: bool) -> tuple[list[Outcome] | None, bool]:
         """Those of all orders, None when there are too many; and whether a call waited for threads of the object's."""
