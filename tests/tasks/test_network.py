@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 from typing import Any
 
@@ -206,3 +207,14 @@ def test_a_client_that_waits_for_nobody_is_a_deadlock() -> None:
     result = explored(test)
     assert result.findings[0].kind == "deadlock"
     assert "StreamReader.read" in result.findings[0].message + str(result.findings[0].waiting)
+
+
+def test_a_server_says_of_which_kind_its_sockets_are() -> None:
+    async def test() -> None:
+        server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+        listening = server.sockets[0]
+        assert (listening.family, listening.type) == (socket.AF_INET, socket.SOCK_STREAM)
+        server.close()
+        await server.wait_closed()
+
+    assert not treadle.check(test).failed

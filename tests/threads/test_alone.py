@@ -3,34 +3,62 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import treadle
 from tests.threads_primitives.running import execute
 from treadle.threads import native_locals
 from treadle.threads.execution import ALONE_SEEN
+from treadle.threads.primitives.local import RealLocal
 
 KEPT = threading.local()
 
 
-def test_each_strand_has_entries_of_its_own_in_the_state_of_its_os_thread() -> None:
-    shown = vars(native_locals)["_SHOWN"]
+def test_each_strand_has_attributes_of_its_own_in_a_local_that_is_c() -> None:
+    kept = native_locals_of()
     seen: list[object] = []
 
     def main() -> None:
-        shown.entries["ours"] = "main"
+        kept.name = "main"
 
         def work() -> None:
-            seen.append(shown.entries.get("ours"))
-            shown.entries["ours"] = "T1"
+            seen.append(getattr(kept, "name", None))
+            kept.name = "T1"
 
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
-        seen.append(shown.entries.pop("ours"))
+        seen.append(kept.name)
 
     execute(main)
     assert seen == [None, "main"]
     assert not native_locals.are_exchanged()
+
+
+def test_what_belonged_to_a_local_that_has_died_is_not_put_back_for_another_at_its_address() -> None:
+    seen: list[object] = []
+
+    def main() -> None:
+        locals_ = [native_locals_of() for _ in range(20)]
+        for one in locals_:
+            one.name = "main"
+
+        def work() -> None:
+            locals_.clear()
+            locals_.extend(native_locals_of() for _ in range(20))
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        seen.extend(getattr(one, "name", None) for one in locals_)
+
+    execute(main)
+    assert seen == [None] * 20
+
+
+def native_locals_of() -> Any:
+    """As a library makes it that nobody rewrites."""
+    return RealLocal()
 
 
 def test_what_main_has_is_put_back_when_another_strand_was_the_last() -> None:

@@ -594,3 +594,28 @@ def test_outside_of_an_execution_a_poll_is_the_real_one(kind: type[selecting.Pol
     finally:
         os.close(reader)
         os.close(writer)
+
+
+def test_what_another_strand_closes_is_told_where_it_is_waited_for() -> None:
+    """A selector that is asked whether it has something, by who chooses the next strand, fails nobody else."""
+
+    def test() -> None:
+        ours, theirs = socket.socketpair()
+        chosen = selectors.DefaultSelector()
+        chosen.register(ours, selectors.EVENT_READ)
+        told = []
+
+        def wait() -> None:
+            try:
+                chosen.select(0.5)
+            except (ValueError, OSError, KeyError) as error:
+                told.append(error)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        chosen.close()
+        thread.join()
+        ours.close()
+        theirs.close()
+
+    assert not explored(test, executions=50).failed

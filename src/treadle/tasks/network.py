@@ -239,10 +239,16 @@ class ConnectionEnd(asyncio.Transport):
 
 
 class _Listener:
-    """What a program asks for the port of its server."""
+    """What a program asks for the port of its server, and for its kind."""
+
+    type, proto = socket.SOCK_STREAM, 0
 
     def __init__(self, address: Address) -> None:
         self.address = address
+        if isinstance(address, str):
+            self.family = socket.AF_UNIX
+        else:
+            self.family = socket.AF_INET6 if ":" in str(address[0]) else socket.AF_INET
 
     def getsockname(self) -> Address:
         return self.address

@@ -4,11 +4,16 @@ All strands are greenlets of one OS thread, so code that is not rewritten (a lib
 holds) would see those of all strands in one. CPython finds them through the dictionary of the thread's state: its
 entries are exchanged when another strand goes on. Main has those that were there, a new strand has none.
 
+An entry points into its `threading.local` and does not keep it alive. CPython takes the entries of one that dies out of
+the states of all threads; those that are put aside here it does not know, so each is put back only while the object
+lives that it was made for: another at the same address has the same key.
+
 Where strands are OS threads, or the interpreter does not give that dictionary away, nothing is exchanged.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -24,16 +29,21 @@ except (ImportError, AttributeError):  # another interpreter
 
 T = TypeVar("T")
 
+# How the key of an entry begins; the address of its `threading.local` follows.
+_KEY = "thread.local."
+
 
 class _Shown:
     """Whose entries are in the dictionary just now, and those of all others."""
 
-    __slots__ = ("entries", "of", "others")
+    __slots__ = ("entries", "made_for", "of", "others")
 
     def __init__(self) -> None:
         self.entries: dict[Any, Any] | None = None  # the dictionary itself; None: nothing is exchanged
         self.of: Any = None
-        self.others: dict[Any, dict[Any, Any]] = {}
+        # strand -> key -> the entry, and a weak reference to what it was made for
+        self.others: dict[Any, dict[str, tuple[Any, weakref.ref[Any]]]] = {}
+        self.made_for: dict[str, weakref.ref[Any]] = {}  # by key
 
 
 _SHOWN = _Shown()
@@ -58,11 +68,27 @@ def show(strand: Any) -> None:
     if of is shown.of:
         return
     if entries:
-        shown.others[shown.of] = dict(entries)
-        entries.clear()
+        shown.others[shown.of] = {
+            key: (entries.pop(key), _made_for(key))
+            for key in list(entries)
+            if type(key) is str and key.startswith(_KEY)
+        }
     if shown.others:
-        entries.update(shown.others.pop(of, ()))
+        for key, (entry, made_for) in shown.others.pop(of, _NOTHING).items():
+            if made_for() is not None:
+                entries[key] = entry
     shown.of = of
+
+
+_NOTHING: dict[str, tuple[Any, weakref.ref[Any]]] = {}
+
+
+def _made_for(key: str) -> weakref.ref[Any]:
+    """The `threading.local` of an entry that CPython has now: it is alive."""
+    known = _SHOWN.made_for.get(key)
+    if known is None or known() is None:
+        known = _SHOWN.made_for[key] = weakref.ref(ctypes.cast(int(key[len(_KEY) :], 16), ctypes.py_object).value)
+    return known
 
 
 def end(main: Any) -> None:
@@ -72,6 +98,7 @@ def end(main: Any) -> None:
         _SHOWN.entries = None
     _SHOWN.of = None
     _SHOWN.others.clear()
+    _SHOWN.made_for.clear()
 
 
 def are_exchanged() -> bool:

@@ -75,7 +75,10 @@ class Outside(SyncObject):
     descriptors: tuple[int, ...]  # empty: something that is certainly not of this process
 
     def ready(self, kind: int, strand: Strand) -> bool:
-        return bool(self.look())
+        try:
+            return bool(self.look())
+        except (OSError, ValueError):  # closed by another strand: who waits goes on, and is told so where it waits
+            return True
 
     def describe(self) -> str:
         return self.what
