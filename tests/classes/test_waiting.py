@@ -9,9 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.classes.drive import PROGRAMS, campaign, kinds
+from tests.classes.drive import PROGRAMS, campaign, kinds, subject
 from tests.classes.test_command import run_pytest, treadle
+from treadle.classes.calls import Argument, MethodCall, Value
 from treadle.classes.linearizability import DEADLOCK, LIVELOCK, PENDING, WAITS, Outcome, judge, returned
+from treadle.classes.orders import CallOrders
+from treadle.classes.records import on_new_object
+from treadle.classes.stage import Stage, Test
+from treadle.core.operation import MULTI, READ
 from treadle.core.verdict import Verdict
 from treadle.doors.class_.waiting import WAITS as WAITING
 from treadle.doors.class_.waiting import parallel_or_wait
@@ -19,6 +24,39 @@ from treadle.doors.class_.waiting import parallel_or_wait
 
 def outcome(one: tuple[object, ...], other: tuple[object, ...], **more: object) -> Outcome:
     return Outcome(((one,), (other,)), **more)  # type: ignore[arg-type]
+
+
+_BUFFER = MethodCall("constructor", "Buffer()", needs=("from class_waiting import Buffer",))
+_GET = MethodCall("get", "{sout}.get()")
+_PUT = MethodCall("put", "{sout}.put({args})", (Argument(Value("7")),))
+
+
+def test_a_call_that_waits_goes_on_in_the_order_in_which_the_other_comes_later() -> None:
+    with Stage(subject("class_waiting:Buffer")) as stage:
+        orders = CallOrders(stage)
+        outcomes: list[object] = []
+        while orders.begin():
+            found, run = stage.run_at_every_point(Test(_BUFFER, (), ((_GET,), (_PUT,))), orders)
+            if run.revealed:
+                orders, outcomes = CallOrders(stage), []
+            elif found is not None:
+                outcomes.append(found.threads)
+    assert outcomes == [((returned(7),), (returned(None),))] * 2
+
+
+def test_of_a_call_that_never_returns_what_it_did_and_waits_for_is_known() -> None:
+    with Stage(subject("class_waiting:Buffer")) as stage:
+        [record] = stage.run_sequence(_BUFFER, (_GET,)).calls
+    assert record.happened == PENDING
+    assert {name.partition("#")[0] for _, name, _ in record.operations if isinstance(name, str)} >= {"Condition"}
+
+
+def test_what_a_call_made_itself_is_told_from_what_was_there() -> None:
+    assert on_new_object((READ, "list#3", None), {"list": 2})
+    assert not on_new_object((READ, "list#3", None), {"list": 3})
+    assert not on_new_object(
+        (MULTI, "", ((READ, "list#3", None), (READ, "Buffer#1.x", None))), {"list": 2, "Buffer": 1}
+    )
 
 
 def test_who_is_woken_and_does_not_look_again_fails() -> None:
