@@ -39,7 +39,7 @@ def _ends(run: MacroStep, task: ActorTask, env: Env, outcome: int, group: Object
     """A task switch is a task that is taken: suspending is none. A run that ends in an exception is none either."""
     if outcome == ENDED and type(run.result) is FailedFuture:
         raise Infeasible
-    switches = run.state.switches.get(task.this, 0)
+    switches, run.state.switches[task.this] = run.state.switches.get(task.this, 0), 0
     _settle(run, task, env, outcome, group)
     run.state.switches[task.this] = switches
 

@@ -111,6 +111,11 @@ WAITING_IS_A_SWITCH = """module M; class B { Int one() { return 1; } } class C(I
   Unit set(Fut<Int> f) { await f?; this.a = 3; }
   Unit twice(Fut<Int> f) { await f?; this.a = this.a * 2; } }"""
 
+WHO_WAITS_LAST = """module M; class C(Int a) {
+  Unit m() { this!later(); this!look(); this!look(); }
+  Unit later() { await this.a > 2; }
+  Int look() { return this.a; } }"""
+
 
 @pytest.mark.parametrize(
     ("text", "tasks", "alias"),
@@ -119,8 +124,15 @@ WAITING_IS_A_SWITCH = """module M; class B { Int one() { return 1; } } class C(I
         (RESULT_OR_EXCEPTION, 6, False),
         (PARTNER_OF_AN_UNKNOWN, 6, True),
         (WAITING_IS_A_SWITCH, 2, False),
+        (WHO_WAITS_LAST, 3, False),
     ],
-    ids=["a list known less far in one order", "a result or an exception", "partner of an unknown", "switches limited"],
+    ids=[
+        "a list known less far in one order",
+        "a result or an exception",
+        "partner of an unknown",
+        "switches limited",
+        "who waits last",
+    ],
 )
 def test_small_programs_with_unknown_inputs(tmp_path: Path, text: str, tasks: int, alias: bool) -> None:
     model = tmp_path / "m.abs"

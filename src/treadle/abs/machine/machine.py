@@ -294,12 +294,23 @@ class MacroStep:
         )
         if outcome == SUSPENDED:
             state.queues[group] = (*state.queues[group], stopped)
-            # giving the actor away counts as a switch: waiting is not free under a task limit (seed 001, Example 2)
             if group not in state.next:
-                state.switches[task.this] = state.switches.get(task.this, 0) + 1
+                self._count_giving_away(stopped)
         else:
             assert outcome == BLOCKED
             state.active = {**state.active, group: stopped}
+
+    def _count_giving_away(self, stopped: ActorTask) -> None:
+        """Giving the actor away counts as a switch: waiting is not free under a task limit (seed 001, Example 2).
+
+        It is cut where it is one too many, so that whether a run is cut does not depend on who waits last.
+        """
+        switches = self.state.switches
+        count = switches[stopped.this] = switches.get(stopped.this, 0) + 1
+        if self.bounds.tasks is not None and count > self.bounds.tasks:
+            cut = CriterionReached("task")
+            cut.place = stopped.code.place(stopped.pc)
+            raise cut
 
     def _return_to_caller(self, group: ObjectRef) -> None:
         """A task of the same actor that waits for what has just ended goes on before all others."""
