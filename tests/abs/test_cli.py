@@ -327,7 +327,7 @@ def test_each_failed_assertion_is_a_finding_with_its_place(capsys: pytest.Captur
 
 def test_a_main_block_that_never_ends_is_told_as_that(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     model = tmp_path / "endless.abs"
-    model.write_text("module M; { Int n = 0; while (True) { n = n + 1; } }")
+    model.write_text("module M; { Int n = 0; while (n >= 0) { n = n + 1; } }")
     code, out, _ = call(capsys, "actor", str(model))
     assert code == 3
     assert "a loop had not ended after 100000 turns" in out
@@ -356,6 +356,69 @@ def test_what_is_refused_when_it_is_met_says_where(
     code, _, err = call(capsys, "actor", f"{model}{target}")
     assert code == 2
     assert sentence in err
+
+
+MEETS_A_REFUSAL = """module M;
+class C(Int a) {
+  Int m(Int n) {
+    if (n == 7) { this.a = numerator(this.half()); }
+    return n;
+  }
+  Rat half() { return this.a / 2; }
+  Unit stuck(Int n) { if (n == 7) { Fut<Unit> f = this!stuck(0); f.get; } else { await duration(this.a, this.a); } }
+}
+{ C c = new C(1); Fut<Unit> f = c!stuck(7); Int x = random(2); if (x == 1) { x = random(1000); } }
+"""
+
+
+def test_tests_found_beside_what_is_refused_are_kept(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text(MEETS_A_REFUSAL)
+    monkeypatch.chdir(tmp_path)
+    refused = f"{model}:8: a delay of unknown length cannot be explored; give it a known number"
+    for workers in ("1", "2"):
+        code, out, _ = call(capsys, "actor", f"{model}:C.stuck", "--workers", workers)
+        assert code == 1  # the deadlock
+        assert "1 test, " in out
+        assert refused in out.replace("\n", " ").replace("  ", " ")
+    code, out, _ = call(capsys, "actor", f"{model}:C.m", "--write", "test_m.py", "--tree", "tree.dot", "--json")
+    assert code == 2
+    told = json.loads(out)
+    assert told["refused"].startswith(f"{model}:4: numerator and denominator of an unknown rational")
+    assert 7 not in [case["arguments"]["n"] for case in told["cases"]]
+    assert told["tests"] == len(told["cases"]) > 0
+    assert "unsupported: not executed" in Path("tree.dot").read_text()
+    assert Path("test_m.py").exists()
+
+
+def test_a_failure_found_beside_what_is_refused_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text(MEETS_A_REFUSAL)
+    code, out, _ = call(capsys, "explore", str(model), "--json")
+    assert code == 1
+    told = json.loads(out)
+    assert ([finding["kind"] for finding in told["findings"]], told["exhaustive"]) == (["deadlock"], False)
+    assert "m.abs:10: random(1000)" in told["reason"]
+
+
+def test_a_guard_that_is_refused_says_where(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text("module M; class C(Rat r) {\n  Unit m() { await numerator(this.r) > 0; } }")
+    code, _, err = call(capsys, "actor", f"{model}:C.m")
+    assert code == 2
+    assert f"{model}:2: numerator and denominator of an unknown rational" in err
+
+
+def test_the_seed_0_is_a_seed(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is another order than without one, and the same each time."""
+    orders = {
+        seed: {json.dumps(told(capsys, "run", FACTORIAL, *seed)["order"]) for _ in range(3)}
+        for seed in ((), ("--seed", "0"), ("--seed", "1"))
+    }
+    assert all(len(found) == 1 for found in orders.values())
+    assert orders["--seed", "0"] != orders[()]
 
 
 def test_a_pass_within_bounds_says_what_was_left_out(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,22 +19,38 @@ NEVER_ENDS = {
     "the outer of two loops": (3, "  while (True) { Int i = 0; while (i < 5) { i = i + 1; } n = (n + 1) % 7; }"),
     "the inner of two loops": (4, "  while (n < 5) { n = n + 1;\n    while (n == 3) { skip; } }"),
     "a function that is called": (3, "  while (max(n, 0) == 0) { n = max(n, 0); }"),
+    "only a number grows": (3, "  while (True) { n = n + 1; }"),
+    "only what it prints grows": (3, "  while (n < 1) { Int k = k0; k0 = k + 1; println(toString(k)); }"),
+    "only what it sends grows": (3, "  while (True) { c!m(); n = n + 1; }"),
+    "a list grows below two loops": (
+        3,
+        "  while (n == 0) { Int i = 0; while (i < 5) { i = i + 1; l = Cons(i, l); } k0 = k0 + i; }",
+    ),
     "an exception that is caught": (3, "  while (True) { try { n = 1 / 0; } catch { _ => skip; } }"),
 }
 ENDS = {
     "a counter": "  while (n < 5000) { n = n + 1; }",
-    "a list that grows": "  List<Int> l = Nil; while (length(l) < 2000) { l = Cons(1, l); }",
+    "a list that grows": "  while (length(l) < 2000) { l = Cons(1, l); }",
     "two counters": "  Int i = 0; while (n < 60) { i = 0; while (i < 60) { i = i + 1; } n = n + 1; }",
-    "what it sends counts": "  C c = new C(); while (n < 2500) { c!m(); n = n + 1; }",
+    "it leaves the loop inside": "  Int i = 0; while (n < 600) { i = 0; while (i < 7) { i = i + 1; } n = n + i; }",
+    "the same loop for each": "  foreach (x in upto(500)) { Int i = 0; while (i < 5) { i = i + 1; } n = n + i; }",
+    "it leaves by an exception": "  try { while (True) { n = n + 1; 1 / (3000 - n); } } catch { _ => skip; }",
+    "what grows decides late": "  Bool on = True; while (on) { k0 = k0 + 1; n = k0 * 2; on = n < 4000; }",
+    "a call fails later": "  try { while (True) { n = n + 1; if (n > 3000) c = null; c!m(); } } catch { _ => skip; }",
+    "what it sends counts": "  while (n < 2500) { c!m(); n = n + 1; }",
 }
-CLASS = "module M; class C { Int x = 0; Unit m() { x = 0; } }"
+CLASS = (
+    "module M; class C { Int x = 0; Unit m() { x = 0; } } "
+    "def List<Int> upto(Int n) = if n == 0 then Nil else Cons(n, upto(n - 1));"
+)
+VARIABLES = "Int n = 0; Int k0 = 0; List<Int> l = Nil; C c = new C();"
 
 
 @pytest.mark.parametrize("name", NEVER_ENDS)
 def test_a_main_block_that_is_proved_endless_is_an_error_at_its_loop(name: str, tmp_path: Path) -> None:
     line, loop = NEVER_ENDS[name]
     model = tmp_path / "m.abs"
-    model.write_text(f"{CLASS}\n{{ Int n = 0;\n{loop}\n}}")
+    model.write_text(f"{CLASS}\n{{ {VARIABLES}\n{loop}\n}}")
     for command in (run_model, explore_model):
         with pytest.raises(AbsError, match="this loop never ends") as refused:
             command(str(model))
@@ -44,7 +60,7 @@ def test_a_main_block_that_is_proved_endless_is_an_error_at_its_loop(name: str, 
 @pytest.mark.parametrize("name", ENDS)
 def test_a_loop_that_ends_late_is_run_to_its_end(name: str, tmp_path: Path) -> None:
     model = tmp_path / "m.abs"
-    model.write_text(f"{CLASS}\n{{ Int n = 0;\n{ENDS[name]}\n}}")
+    model.write_text(f"{CLASS}\n{{ {VARIABLES}\n{ENDS[name]}\n}}")
     assert run_model(str(model)).outcome == "completed"
 
 

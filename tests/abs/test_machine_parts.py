@@ -8,9 +8,11 @@ import pytest
 
 from tests.abs.small_programs import Compiled
 from treadle.abs.explore.names import decided_since, object_names
+from treadle.abs.language import syntax as S
 from treadle.abs.language.parser import parse_expression
 from treadle.abs.machine import builtins, operators
 from treadle.abs.machine.code import Code, TaskWait
+from treadle.abs.machine.course import deciding
 from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.abs.machine.defaults import default_value, smallest
 from treadle.abs.machine.effects import Calls, places_from, remaining
@@ -196,6 +198,26 @@ def test_an_inner_name_has_a_slot_of_its_own(step: MacroStep) -> None:
     assert slots.find("x") == 0
     value = Compilation(ExpCompiler(), slots, None).exp(parse_expression("7"))
     assert value(step, []) == 7
+
+
+@pytest.mark.parametrize(
+    ("loop", "names"),
+    [
+        ("while (True) { n = n + 1; }", set()),
+        ("while (a < 3) { a = b; b = n + 1; }", {"a", "b", "n"}),
+        ("while (True) { n = a / b; }", {"a", "b"}),
+        ("while (True) { if (a == 1) { skip; } println(toString(n)); o!m(b); }", {"a", "o"}),
+        ("while (True) { n = head(list[a]); }", {"a"}),
+        ("while (True) { n = o.m(a); }", None),
+        ("while (True) { suspend; }", None),
+    ],
+)
+def test_what_decides_about_another_turn(loop: str, names: set[str] | None) -> None:
+    text = "module M; class C { Int m(Int x) { return x; } } { Int n = 0; Int a = 0; Int b = 1; C o = new C(); "
+    main = Compiled.of(text + loop + " }").program.main
+    assert main is not None
+    found = next(statement for statement in main if isinstance(statement, S.While))
+    assert deciding(found) == names
 
 
 # ---- waiting

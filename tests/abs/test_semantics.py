@@ -152,7 +152,7 @@ def test_a_main_block_that_does_not_end_is_cut_and_says_where(tmp_path: Path) ->
     assert result.verdict is Verdict.CUT
     assert result.bounds == {"task switches per actor": 200}
     assert "at most 200 task switches per actor (first at C.m, line 1; --tasks raises it)" in result.reason
-    model.write_text("module M;\n{\n  Int n = 0;\n  while (True)\n    n = n + 1;\n}")
+    model.write_text("module M;\n{\n  Int n = 0;\n  while (n >= 0)\n    n = n + 1;\n}")
     endless = explore_model(str(model), loop=5000)
     assert endless.verdict is Verdict.CUT
     assert "at most 5000 loop turns in one step (first at main, line 4; --loop raises it)" in endless.reason

@@ -8,7 +8,7 @@ import pytest
 
 from treadle.abs.explore.reduction import Reduction
 from treadle.abs.language.load import load, loads
-from treadle.abs.machine.criteria import Bounds, CriterionReached, OrderSelection
+from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.state import ActorTask, State
 from treadle.abs.machine.statements import compile_program
@@ -27,7 +27,7 @@ def start(alias: bool = False) -> tuple[ActorMachine, StartingState]:
 
 def after(machine: ActorMachine, state: State, ref: ObjectRef, method: str, branch: int = 0) -> State:
     task = named(state, ref, method)
-    found = [s for s in machine.macro_step(state, task) if not isinstance(s, CriterionReached)]
+    found = [s for s in machine.macro_step(state, task) if isinstance(s, State)]
     return found[branch]
 
 

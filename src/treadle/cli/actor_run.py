@@ -11,7 +11,7 @@ from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.abs.machine.criteria import TreeProgress as Explored
 from treadle.abs.machine.policies import parse_policies
 from treadle.cli.output import strictly, write_page, write_sarif
-from treadle.core.errors import InternalError, UsageError
+from treadle.core.errors import InternalError, Unsupported, UsageError
 from treadle.core.files import check_may_write, write_sealed
 from treadle.doors.actor import table as abs_table
 from treadle.doors.actor.absunit import absunit_file
@@ -122,6 +122,8 @@ def run(
         )
     if made.endless and not made.tests and not made.stopped:
         raise UsageError(made.endless)
+    if made.refused and not made.tests:
+        raise Unsupported(made.refused)
     written = _write_tests(made, Path(path), where, form, force) if where is not None else []
     written += _write_pictures(made, Path(path), pictures, tree, force)
     if as_json:

@@ -19,6 +19,7 @@ _COLOUR = {
     "task": "#c26a00",
     "actor": "#c26a00",
     "pruned": "#9aa7b5",
+    "refused": "#c26a00",
 }
 MEANING = {
     "state": "",
@@ -28,6 +29,7 @@ MEANING = {
     "task": "cut: task switches (T)",
     "actor": "cut: actors (O)",
     "pruned": "pruned: another order covers it",
+    "refused": "unsupported: not executed",
 }
 
 

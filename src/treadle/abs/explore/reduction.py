@@ -11,7 +11,7 @@ from collections.abc import Iterable, Set
 
 from treadle.abs.language.model import Class
 from treadle.abs.machine.code import Code
-from treadle.abs.machine.criteria import SOUND_REDUCTIONS, CriterionReached
+from treadle.abs.machine.criteria import SOUND_REDUCTIONS
 from treadle.abs.machine.effects import Calls, CodeEffect, remaining, targets
 from treadle.abs.machine.machine import ActorMachine, MacroStep
 from treadle.abs.machine.polynomial import identical
@@ -271,12 +271,12 @@ class Reduction:
         found: list[State] = []
         for middle in self._machine.macro_step(state, one):
             home = self._group(state, one)
-            if isinstance(middle, CriterionReached) or home in middle.active or home in middle.next:
+            if isinstance(middle, Exception) or home in middle.active or home in middle.next:
                 return None
             if two.waiting is not None:
                 return None  # whether it may go on can depend on the first: leave it dependent
             for end in self._machine.macro_step(middle, two):
-                if isinstance(end, CriterionReached):
+                if isinstance(end, Exception):
                     return None
                 found.append(end)
         return found

@@ -19,9 +19,10 @@ from treadle.abs.explore.names import decided_since, object_names
 from treadle.abs.explore.reduction import Reduction
 from treadle.abs.machine.criteria import SOUND_REDUCTIONS, CriterionReached, EndlessLoop, TreeProgress
 from treadle.abs.machine.guards import holds
-from treadle.abs.machine.machine import ActorMachine, MacroStep, Thrown
+from treadle.abs.machine.machine import ActorMachine, MacroStep, RefusedHere, Thrown
 from treadle.abs.machine.state import ActorTask, State
 from treadle.abs.machine.values import ObjectRef
+from treadle.core.errors import Unsupported
 
 Sleep = dict[int, ActorTask]
 # Of more ways into endless loops than these nobody needs to hear.
@@ -34,7 +35,7 @@ class TreeNode:
 
     label: str
     constraints: list[str] = field(default_factory=list)  # what the step that leads here has decided
-    status: Literal["state", "test", "deadlock", "loop", "task", "actor", "pruned"] = "state"
+    status: Literal["state", "test", "deadlock", "loop", "task", "actor", "pruned", "refused"] = "state"
     children: list[TreeNode] = field(default_factory=list)
 
 
@@ -91,6 +92,7 @@ class TreeExplorer:
         self.left = 0  # how many there were
         self.first_cuts: dict[str, str] = {}  # by which bound, and where
         self.endless: list[tuple[State, ActorTask, EndlessLoop]] = []  # tasks that never end, and where they began
+        self.refused = ""  # the first thing that a run came to and that is not executed, with its place
         self.on_state: Callable[[TreeProgress], bool] | None = None  # returns False to stop
         self.rest: TreePart | None = None  # what was left when it was stopped
         self.recording = False  # is the tree kept, for pictures?
@@ -181,7 +183,9 @@ class TreeExplorer:
                 continue
             below = {k: t for k, t in asleep.items() if self._exchange(state, t, task)} if asleep else asleep
             for after in self.machine.macro_step(state, task):
-                if isinstance(after, CriterionReached):
+                if isinstance(after, RefusedHere):
+                    self._refuse(after, state, task, node)
+                elif isinstance(after, CriterionReached):
                     self._cut(after.kind, after.place, state, task, node)
                     if isinstance(after, EndlessLoop) and len(self.endless) < _MOST_ENDLESS:
                         self.endless.append((state, task, after))
@@ -204,6 +208,12 @@ class TreeExplorer:
         self.first_cuts.setdefault(kind, place)
         if node is not None:
             node.children.append(TreeNode(_label(state, task), status=kind))
+
+    def _refuse(self, refused: RefusedHere, state: State, task: ActorTask, node: TreeNode | None) -> None:
+        """A way that comes to what is not executed ends there; the others go on."""
+        self.refused = self.refused or str(refused)
+        if node is not None:
+            node.children.append(TreeNode(_label(state, task), status="refused"))
 
     @staticmethod
     def _child(state: State, task: ActorTask, after: State, node: TreeNode | None) -> TreeNode | None:
@@ -297,8 +307,8 @@ class TreeExplorer:
         assert task.waiting is not None
         try:
             return holds(task.waiting, self._at(run, task), list(task.env))
-        except Thrown:
-            return True  # the guard itself fails: running the task shows it
+        except (Thrown, Unsupported):
+            return True  # the guard itself fails, or is not executed: running the task shows it
 
     def _settle_guards(self, state: State, tasks: list[ActorTask]) -> list[tuple[State, list[ActorTask]]]:
         undecided = [t for t in tasks if t.waiting is not None and t.waiting.conditions]

@@ -65,6 +65,7 @@ class Code:
     policies: set[TaskPolicy] = field(default_factory=set)  # of the objects it makes, where `new` names one
     makes_local: set[Class] = field(default_factory=set)  # classes of objects made in the same group
     loops: dict[int, AbsPlace] = field(default_factory=dict)  # where each `while` begins: pc, place in the text
+    deciding: dict[int, list[int]] = field(default_factory=dict)  # of loops: the slots on which its turns depend
     counters: set[int] = field(default_factory=set)  # the slots that count their turns
     effects: list[Any] = field(default_factory=list)  # effects.Effect of each instruction
     after: dict[int, Any] = field(default_factory=dict)  # pc -> effects.Effect of everything from there on

@@ -86,7 +86,7 @@ class EndlessLoop(CriterionReached):
 
 
 ENDLESS = (
-    "this loop never ends: everything it reads is as it was in an earlier turn, and no other task runs meanwhile; "
+    "this loop never ends: all that decides about another turn is as it was before, and no other task runs meanwhile; "
     "change what its condition reads, or let others run with `await` or `suspend`"
 )
 

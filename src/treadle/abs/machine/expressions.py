@@ -47,10 +47,13 @@ class Slots:
         return len(self.names) - 1
 
     def find(self, name: str) -> int:
-        for scope in reversed(self._scopes):
-            if name in scope:
-                return scope[name]
-        raise InternalError(f"variable {name} has no slot")
+        slot = self.visible(name)
+        if slot is None:
+            raise InternalError(f"variable {name} has no slot")
+        return slot
+
+    def visible(self, name: str) -> int | None:
+        return next((scope[name] for scope in reversed(self._scopes) if name in scope), None)
 
 
 FunctionValue = Callable[["MacroStep", list[Value]], Value]  # what a function parameter stands for

@@ -78,14 +78,16 @@ class ActorMachine:
         """Whether the task goes on where a call on its own actor has returned, which is no task switch."""
         return group in state.next and task.waiting is not None
 
-    def macro_step(self, state: State, task: ActorTask) -> Iterator[State | CriterionReached]:
-        """Every way the task can run from here: the states after it, or the cut that ended the way."""
+    def macro_step(self, state: State, task: ActorTask) -> Iterator[State | CriterionReached | RefusedHere]:
+        """Every way the task can run from here: the states after it, or what ended the way."""
         for run in self._ways(state):
             try:
                 yield run.execute(task)
             except CriterionReached as cut:
                 cut.picks = tuple(run.picks)
                 yield cut
+            except RefusedHere as refused:
+                yield refused
             except Infeasible:
                 pass
 
@@ -180,7 +182,7 @@ class MacroStep:
         self.serial = 0
         self.steps = 0
         self._next_look = LONG
-        self._earlier: tuple[Env, tuple[Any, ...], int] | None = None
+        self._earlier: dict[int, tuple[Env, tuple[Any, ...]]] = {}  # of each loop a turn since the last look
         self.picks: list[int] = []  # what `random` gave
         self.sides: list[tuple[Code, int, int]] = []  # branches passed, and where they led
         self.fields: list[Value] = []
@@ -340,24 +342,33 @@ class MacroStep:
         Compared is with a turn that is ever further back (Brent's way to find a cycle), so that a repetition of any
         length is noticed in the end.
         """
-        here = self._seen_by(code, pc, env)
-        if self._earlier is not None:
-            try:
-                repeats = env is self._earlier[0] and here == self._earlier[1]
-            except RecursionError:  # values too deep to compare
-                repeats = False
-            if repeats:  # the outermost of the loops that were gone through since
-                since = (at for of, at, _ in self.sides[self._earlier[2] :] if of is code and at in code.loops)
-                raise EndlessLoop(code.loops[min(since)])
+        here = self._decides(code, pc, env)
+        env_then, then = self._earlier.get(pc, (None, ()))
+        try:
+            repeats = env is env_then and here == then
+        except RecursionError:  # values too deep to compare
+            repeats = False
+        if repeats:
+            raise EndlessLoop(code.loops[pc])
         if self.steps >= self._next_look:
-            self._earlier, self._next_look = (env, here, len(self.sides)), 2 * self.steps
+            self._earlier.clear()
+            self._next_look = 2 * self.steps
+        self._earlier.setdefault(pc, (env, here))
 
-    def _seen_by(self, code: Code, pc: int, env: Env) -> tuple[Any, ...]:
-        """All on which the rest of this step depends, but for the counters of loops, which only a bound looks at."""
+    def begin_loop(self, pc: int) -> None:
+        """A loop is compared with earlier turns since it was begun: what is around it may have changed before that."""
+        self._earlier.pop(pc, None)
+
+    def _decides(self, code: Code, pc: int, env: Env) -> tuple[Any, ...]:
+        """All on which another turn of a loop depends, but for the counters of loops, which only a bound looks at."""
         state = self.state
-        held = [value for slot, value in enumerate(env) if slot not in code.counters]
         known = state.path, len(state.bindings), len(state.not_null), len(state.distinct), len(state.assumed)
-        return pc, self.serial, self._position, known, held, list(self.fields)
+        around = self._position, known, list(self.fields)
+        slots = code.deciding.get(pc)
+        if slots is not None:
+            return [env[slot] for slot in slots], *around
+        held = [value for slot, value in enumerate(env) if slot not in code.counters]
+        return self.serial, held, *around
 
     # ---- what a task does to others
 

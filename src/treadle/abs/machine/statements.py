@@ -12,6 +12,7 @@ from treadle.abs.language.errors import AbsPlace, unsupported
 from treadle.abs.language.model import Class, Program
 from treadle.abs.language.types import AnyType, Type, pruned
 from treadle.abs.machine.code import BLOCKED, ENDED, SUSPENDED, Code, Env, Exp, TaskWait, WaitsFor
+from treadle.abs.machine.course import deciding
 from treadle.abs.machine.criteria import CriterionReached
 from treadle.abs.machine.defaults import default_value
 from treadle.abs.machine.effects import CodeEffect, effect_of
@@ -288,13 +289,22 @@ class _BodyCompiler(Emitter):
 
     def _while(self, statement: S.While) -> None:
         turns = self._temporary()
-        self._store(turns, _constant(0), CodeEffect(), statement.at)
         condition = self._value(statement.condition)
+        top, following = self._here + 1, self._here + 2
+
+        def begin(run: MacroStep, env: Env) -> int:
+            env[turns] = 0
+            run.begin_loop(top)
+            return top
+
+        self._emit(begin, CodeEffect(), statement.at)
         leave = Label()
-        top, following = self._here, self._here + 1
         code = self.code
         code.counters.add(turns)
         code.loops[top] = statement.at
+        names = deciding(statement)
+        if names is not None:
+            code.deciding[top] = sorted(slot for name in names if (slot := self.slots.visible(name)) is not None)
 
         def test(run: MacroStep, env: Env) -> int:
             if not _enters(run, env, turns, condition):

@@ -22,7 +22,7 @@ from treadle.abs.machine.criteria import REDUCTIONS, Bounds, Cuts, OrderSelectio
 from treadle.core.errors import UsageError
 from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
 from treadle.core.saved import SavedCampaign, nothing_saved
-from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS, EXIT_PASSED
+from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS, EXIT_PASSED, EXIT_WRONG_USE
 from treadle.doors.actor.case_trail import trail_of_case
 from treadle.doors.actor.loaded import split_target
 from treadle.doors.actor.parts import ActorSearch, PartAnswer, PartServer, PartTask
@@ -60,6 +60,8 @@ class GeneratedCases(JsonForm):
     processor_seconds: float = field(default=0.0, metadata=NOT_IN_JSON)
     # why the exploration ended early, "" when it did not
     stopped: str = field(default="", metadata=in_json_as("stopped", lambda why: why or None))
+    # the first thing that a run came to and that is not executed, with its place; other runs went on
+    refused: str = field(default="", metadata=in_json_as("refused", lambda what: what or None))
     unproved: int = 0  # branches the solver could not decide, kept as possible
     rejected: int = 0  # cases that did not do again what they say
     related: list[str] = field(default_factory=list)  # methods worth having in the queue
@@ -68,9 +70,11 @@ class GeneratedCases(JsonForm):
 
     @property
     def exit_code(self) -> int:
-        """0 tests were found, 1 something is wrong with one, 3 nothing was found or time ran out."""
+        """0 tests were found, 1 one of them fails, 2 a run was refused, 3 nothing was found or time ran out."""
         if self.deadlocks or self.assertions or self.endless:
             return EXIT_FAILED
+        if self.refused:
+            return EXIT_WRONG_USE
         return EXIT_NOT_A_PASS if self.stopped or not self.tests else EXIT_PASSED
 
     def to_json(self) -> dict[str, Any]:
@@ -300,6 +304,7 @@ class TreeWalk:
             setattr(made.cuts, kind, getattr(made.cuts, kind) + getattr(progress.cuts, kind))
         made.assertions += answer.assertions
         made.endless = made.endless or answer.endless
+        made.refused = made.refused or answer.refused
         self.undecided |= answer.undecided
         made.unproved = len(self.undecided)
         for case in answer.cases:

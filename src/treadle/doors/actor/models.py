@@ -35,7 +35,7 @@ from treadle.abs.machine.machine import ActorMachine
 from treadle.abs.machine.state import ActorTask, State, TakenStep
 from treadle.abs.machine.system import StartingState, find_method, main_root
 from treadle.core.choice import TaskChosen
-from treadle.core.errors import UsageError
+from treadle.core.errors import Unsupported, UsageError
 from treadle.core.result import Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
 from treadle.doors.actor.case_trail import went_wrong
@@ -119,6 +119,8 @@ def explore_model(
         raise explorer.endless[0][2].error
     for where in explorer.endless:
         _add_finding(findings, _livelock(path, writer, root, *where))
+    if explorer.refused and not findings:
+        raise Unsupported(explorer.refused)
     result = _result(path, reduce, explorer, findings, stopped, time.perf_counter() - start, bounds)
     if result.verdict is Verdict.PASSED_EXHAUSTIVE and _varying_delay(model.program):
         result.verdict, result.exhaustive = Verdict.PASSED_WITHIN_BOUNDS, False
@@ -248,7 +250,7 @@ def _result(
     }
     limits = {_BOUNDS[kind][0]: limit for kind, (times, limit) in cut.items() if times and limit is not None}
     if findings:
-        verdict, reason = Verdict.FAILED, ""
+        verdict, reason = Verdict.FAILED, explorer.refused
     elif stopped:
         verdict, reason = Verdict.CUT, stopped[0][1]
     elif progress.tests == 0:
@@ -270,7 +272,8 @@ def _result(
         verdict=verdict,
         executions=progress.tests,
         cut_by=stopped[0][0] if verdict is Verdict.CUT and stopped else "",
-        exhaustive=verdict is Verdict.PASSED_EXHAUSTIVE or (bool(findings) and not stopped and not cuts.total()),
+        exhaustive=verdict is Verdict.PASSED_EXHAUSTIVE
+        or (bool(findings) and not (stopped or cuts.total() or explorer.refused)),
         strategy=f"reduce {reduce}",
         seconds=seconds,
         findings=findings,

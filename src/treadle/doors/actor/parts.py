@@ -59,6 +59,7 @@ class PartAnswer:
     cases: list[ActorCase | None] = field(default_factory=list)  # None: it did not do again what it says
     assertions: int = 0
     endless: str = ""  # the first loop that never ends, as an error tells it
+    refused: str = ""  # the first thing that is not executed, with its place
     undecided: frozenset[str] = frozenset()
     coverage: SentCoverage = field(default_factory=SentCoverage)
     rest: TreePart | None = None
@@ -117,6 +118,7 @@ class PartServer:
                         answer.cases.append(case if verified else None)
         finally:
             answer.endless = str(explorer.endless[0][2].error) if explorer.endless else ""
+            answer.refused = explorer.refused
             answer.undecided = frozenset(self.machine.paths.undecided)
             answer.coverage = self._covered.taken()
             answer.rest = explorer.rest

@@ -53,6 +53,8 @@ def summary(made: GeneratedCases) -> list[str]:
         lines.append(_coverage(made))
     if made.endless:
         lines.append(f"some runs never end; {made.endless}")
+    if made.refused:
+        lines.append(f"some runs come to what is not executed, and no test says how they go on; {made.refused}")
     if made.deadlocks:
         lines.append(f"{many(made.deadlocks, 'test')} end{'s' * (made.deadlocks == 1)} in a deadlock")
     if made.bounds.queue:
