@@ -4,6 +4,7 @@ the compiled modules that mypyc refuses."""
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import subprocess
 import sys
@@ -182,6 +183,18 @@ def test_nobody_inherits_from_a_compiled_class_that_does_not_allow_it() -> None:
         bases = [(node.name, known.get(ast.unparse(base))) for node in classes for base in node.bases]
         heirs += [f"{name}.{heir} of {base}" for heir, base in bases if base in closed]
     assert heirs == []
+
+
+def test_no_compiled_class_is_one_of_an_exception() -> None:
+    """mypyc takes the weak references to such an object for its own, and frees them with it: memory is used twice."""
+    found = [
+        f"{name}.{node.name}"
+        for name in sorted(compiled_names())
+        for node in ast.walk(TREES[name])
+        if isinstance(node, ast.ClassDef)
+        if any(issubclass(getattr(builtins, ast.unparse(base), str), BaseException) for base in node.bases)
+    ]
+    assert found == []
 
 
 @pytest.mark.slow

@@ -34,8 +34,9 @@ from treadle.threads.loom import Loom
 from treadle.threads.names import publish
 from treadle.threads.outcome import endless
 from treadle.threads.primitives.clock import CLOCK
-from treadle.threads.strands import STATE, StrandEnd
+from treadle.threads.strands import STATE
 from treadle.threads.switching import ALL
+from treadle.threads.unwinding import StrandEnd
 from treadle.threads.watchdog import ReallyBlocked
 
 # Operations of one execution; a single call on a small object takes a few dozen.

@@ -45,8 +45,9 @@ from treadle.threads.hooks.points import perform
 from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
 from treadle.threads.primitives.outside import THE_OUTSIDE, act
-from treadle.threads.strands import Strand, StrandEnd
+from treadle.threads.strands import Strand
 from treadle.threads.switching import ALL
+from treadle.threads.unwinding import StrandEnd
 
 _Base: Any = selector_events.BaseSelectorEventLoop  # most of what is used of it is private, and not in its type
 

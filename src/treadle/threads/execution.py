@@ -30,7 +30,8 @@ from treadle.threads.lives import EVERY, FINALISERS, LIVES, let_go, may_end_one
 from treadle.threads.names import Named
 from treadle.threads.real_waits import becomes_ready, name_of, not_controlled, note_lost, waited_really
 from treadle.threads.spin import SAME_READS, may_go_round, seems_to_wait
-from treadle.threads.strands import AFTER_EXECUTION, STATE, Arrival, Strand, StrandEnd, with_held
+from treadle.threads.strands import AFTER_EXECUTION, STATE, Arrival, Strand, with_held
+from treadle.threads.unwinding import StrandEnd
 
 # In the set of shared names: the ends of strands.
 ENDS: Final = "the end of a strand"

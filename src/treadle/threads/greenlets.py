@@ -8,7 +8,8 @@ from __future__ import annotations
 from treadle.core.operation import FINISH
 from treadle.threads.carriers import GreenletExit, begin, getcurrent, greenlet, is_abandoned
 from treadle.threads.lives import let_go
-from treadle.threads.strands import Strand, StrandEnd
+from treadle.threads.strands import Strand
+from treadle.threads.unwinding import StrandEnd
 
 
 class Worker:

@@ -67,10 +67,6 @@ class Arrival(NamedTuple):
 ARRIVED: Final = Arrival(ALL, 0, False)
 
 
-class StrandEnd(BaseException):
-    """Thrown into a strand that must not go on, because its execution is over."""
-
-
 @mypyc_attr(allow_interpreted_subclasses=True)
 class SyncObject:
     """Base of everything that strands synchronise on: locks, queues, events, and the strands themselves.
@@ -110,7 +106,7 @@ class Strand(SyncObject):
 
     label = "Strand"
 
-    # Slots, not a __dict__: with one, CPython 3.11.7 corrupts its heap after some hundred thousand strands.
+    # Slots, not a __dict__: with one, a compiled strand would let go of weak references to it (see `unwinding`).
     __slots__ = (
         "answers",
         "arrival",

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from treadle.threads.strands import StrandEnd
+from treadle.threads.unwinding import StrandEnd
 
 # Seconds, in virtual time, which passes when nobody can go on: whoever has not ended then waits for ever.
 _FOR_EVER = 1e9

@@ -17,7 +17,8 @@ from treadle.core.verdict import Verdict, exception_for
 from treadle.doors.explore.check import check, target_of
 from treadle.doors.explore.examples import Example, ExampleSearch, is_given
 from treadle.threads.names import announce
-from treadle.threads.strands import STATE, StrandEnd, current
+from treadle.threads.strands import STATE, current
+from treadle.threads.unwinding import StrandEnd
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -19,6 +19,7 @@ from treadle.core.operation import Operation
 from treadle.threads.hooks.points import holding, perform
 from treadle.threads.names import INERT
 from treadle.threads.strands import STATE, Strand
+from treadle.threads.unwinding import Asks
 
 # Of an object that was asked, and what it was compared with: the answer.
 Answers = dict[tuple[int, ...], tuple[Any, ...]]
@@ -29,10 +30,6 @@ KEYED: Final = frozenset(
     {"get", "setdefault", "pop", "add", "discard", "remove", "move_to_end"}
     | {"__getitem__", "__setitem__", "__delitem__", "__contains__"}
 )
-
-
-class Asks(BaseException):
-    """A container would ask one object whether it equals another; or run something else of the program."""
 
 
 def asked(*objects: Any) -> tuple[Any, ...]:

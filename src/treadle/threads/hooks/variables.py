@@ -11,11 +11,11 @@ from treadle.threads import shapes
 from treadle.threads.adopt import adopt
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.calls import atomic_method
-from treadle.threads.hooks.keys import Asks
 from treadle.threads.hooks.points import found, perform
 from treadle.threads.names import publish
 from treadle.threads.strands import STATE
 from treadle.threads.unasked import home_of
+from treadle.threads.unwinding import Asks
 
 
 def load_global(variables: dict[str, Any], name: str) -> Any:

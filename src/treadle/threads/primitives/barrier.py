@@ -12,7 +12,8 @@ from typing import Any
 from treadle.core.operation import LOOK, PUT, SIGNAL, WAIT
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
 from treadle.threads.primitives.locks import InnerLock
-from treadle.threads.strands import Strand, StrandEnd
+from treadle.threads.strands import Strand
+from treadle.threads.unwinding import StrandEnd
 
 Real: Any = threading.Barrier
 _real_init = Real.__init__

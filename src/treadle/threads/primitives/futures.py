@@ -18,7 +18,8 @@ from treadle.core.operation import ACQUIRE, GET, LOOK, MULTI, SIGNAL, TRY, WAIT
 from treadle.threads.names import publish
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
 from treadle.threads.primitives.locks import InnerLock
-from treadle.threads.strands import Strand, StrandEnd, SyncObject
+from treadle.threads.strands import Strand, SyncObject
+from treadle.threads.unwinding import StrandEnd
 
 Real: Any = _base.Future
 _real_init = Real.__init__

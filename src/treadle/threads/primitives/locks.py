@@ -18,8 +18,9 @@ from weakref import ref
 from treadle.core.operation import ACQUIRE, LOOK, RELEASE, TRY
 from treadle.threads.carriers import in_thread_of
 from treadle.threads.primitives.inside import ADOPTED, here, name_made_outside
-from treadle.threads.strands import STATE, Strand, StrandEnd, SyncObject
+from treadle.threads.strands import STATE, Strand, SyncObject
 from treadle.threads.switching import ALL, ENTERED
+from treadle.threads.unwinding import StrandEnd
 
 RealLock = _thread.LockType
 make_lock = _thread.allocate_lock

@@ -20,7 +20,8 @@ from treadle.threads.names import announce
 from treadle.threads.primitives.futures import log
 from treadle.threads.primitives.inside import count_made, here, name_made_outside, put_back
 from treadle.threads.primitives.locks import Lock
-from treadle.threads.strands import STATE, Strand, StrandEnd, SyncObject
+from treadle.threads.strands import STATE, Strand, SyncObject
+from treadle.threads.unwinding import StrandEnd
 
 Real: Any = module.ThreadPoolExecutor
 _real_init = Real.__init__

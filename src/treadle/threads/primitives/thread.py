@@ -24,7 +24,8 @@ from treadle.threads.primitives.event import make_guard
 from treadle.threads.primitives.inside import count_made, here, put_back
 from treadle.threads.primitives.local import forget
 from treadle.threads.primitives.native import is_native, run_beside
-from treadle.threads.strands import STATE, Strand, StrandEnd
+from treadle.threads.strands import STATE, Strand
+from treadle.threads.unwinding import StrandEnd
 
 Real: Any = threading.Thread
 RealTimer: Any = threading.Timer
