@@ -103,7 +103,7 @@ import os, threading, treadle
 
 def blocked():
     reading, _ = os.pipe()
-    thread = threading.Thread(target=os.fdopen(reading, "rb", buffering=0).read, args=(1,))
+    thread = threading.Thread(target=os.readv, args=(reading, [bytearray(1)]))
     thread.start()
     thread.join()
 

@@ -115,3 +115,15 @@ def test_a_pipe_is_no_file() -> None:
     finally:
         os.close(reading)
         os.close(writing)
+
+
+def test_a_large_file_that_each_execution_writes_anew_is_found_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+
+    def test() -> None:
+        path.write_bytes(b"x" * 100_000)
+        sizes: list[int] = []
+        treadle.parallel(lambda: sizes.append(path.stat().st_size), lambda: sizes.append(len(path.read_bytes())))
+        assert sizes == [100_000] * 2
+
+    assert treadle.check(test).verdict.is_pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
@@ -21,11 +22,12 @@ import _thread, socket, threading
 class Poller:
     def __init__(self):
         self.wanted, self.done, self.sockets = _thread.allocate_lock(), _thread.allocate_lock(), ()
+        self.over = False
         self.wanted.acquire()
         self.done.acquire()
 
     def __call__(self):
-        while True:
+        while not self.over:
             self.wanted.acquire()
             self.done.release()
 
@@ -41,12 +43,15 @@ class Poller:
 
 
 @pytest.fixture
-def poller(monkeypatch: pytest.MonkeyPatch) -> Any:
+def poller(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     module: Any = types.ModuleType("native")
     module.__file__ = f"/native{EXTENSION_SUFFIXES[0]}"
     monkeypatch.setitem(sys.modules, "native", module)
     exec(POLLER, vars(module))
-    return module.Poller()
+    made = module.Poller()
+    yield made
+    made.over = True  # a thread beside them would be seen by other tests
+    made.wanted.release()
 
 
 def test_a_thread_that_waits_in_native_code_runs_beside_and_outlives_the_execution(poller: Any) -> None:

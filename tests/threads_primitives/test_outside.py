@@ -290,6 +290,7 @@ def test_a_pool_made_before_gets_workers_of_its_own_inside() -> None:
         assert not execute(main, AtRandom(seed)).stop_reason
     assert POOL._threads == real_workers
     assert POOL.submit(pow, 2, 3).result() == 8
+    POOL.shutdown()  # its thread would be seen by other tests
 
 
 def test_functions_imported_by_name_are_replaced_in_their_modules() -> None:

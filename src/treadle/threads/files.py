@@ -25,13 +25,14 @@ from treadle.threads.strands import AFTER_EXECUTION, Strand
 
 FILES: Final = "files"
 
-# Of a larger file the time of its last change is compared, not what is in it.
+# Of a larger file the time of its last change is compared, not what is in it, unless this execution wrote it anew.
 _LARGE = 1 << 16
 
 _DRAWN: dict[str, str] = {}  # names that tempfile drew in this execution, and what they are called instead
 _TOUCHED: set[str] = set()  # paths that this execution has touched since it has threads
 _FOUND: dict[str, object] = {}  # path -> how the first execution that did so found it
 _WRITTEN: set[str] = set()  # paths that executions wrote to
+_WRITTEN_NOW: set[str] = set()  # paths that this one wrote to
 
 
 def forget() -> None:
@@ -41,7 +42,7 @@ def forget() -> None:
 
 
 def _end() -> None:
-    for kept in (_DRAWN, _TOUCHED):
+    for kept in (_DRAWN, _TOUCHED, _WRITTEN_NOW):
         kept.clear()
 
 
@@ -121,6 +122,14 @@ def path_of(descriptor: int) -> str | None:
     return path if path.startswith("/") and not path.startswith("/dev/") else None
 
 
+def is_pipe(file: Any) -> bool:
+    """Is it the descriptor of a pipe, or the path of a named one?"""
+    try:
+        return stat.S_ISFIFO(os.stat(file).st_mode)
+    except (OSError, TypeError, ValueError):
+        return False
+
+
 def _text(path: Any) -> str | None:
     """A path as text; None where it cannot be known."""
     if isinstance(path, int):
@@ -182,6 +191,7 @@ def _compare(strand: Strand, path: str, kind: int, looks: bool) -> None:
                 strand.execution.failure = Unsupported(_left(strand, path))
     if kind == WRITE:
         _WRITTEN.add(path)
+        _WRITTEN_NOW.add(path)
 
 
 def _state(path: str) -> object:
@@ -192,7 +202,7 @@ def _state(path: str) -> object:
         if not os.path.isfile(path):
             return stat.S_IFMT(found.st_mode)  # a socket, a pipe, a device: there is nothing in it
         if found.st_size > _LARGE:
-            return found.st_size, found.st_mtime_ns
+            return found.st_size, path not in _WRITTEN_NOW and found.st_mtime_ns
         with open(path, "rb") as file:
             return hashlib.blake2b(file.read()).digest()
     except OSError as error:

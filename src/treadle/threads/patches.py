@@ -41,6 +41,7 @@ from treadle.threads.primitives import (
     local,
     locks,
     outside,
+    pipes,
     pool,
     processes,
     queues,
@@ -101,6 +102,10 @@ _KEPT = {
 
 def _all_patches() -> list[tuple[Place, dict[str, Any]]]:
     return [patch for family in _FAMILIES for patch in family.PATCHES] + _C_TYPES
+
+
+def _not_imported_by_name() -> list[tuple[Place, dict[str, Any]]]:
+    return [*chance.patches(), *processes.patches(), *pipes.patches()]
 
 
 def _dress(original: Any, model: Any) -> None:
@@ -168,7 +173,7 @@ def patched() -> Iterator[None]:
         if _depth == 1:
             connects = databases.patches()
             models = {vars(place)["connect"]: names["connect"] for place, names in connects}
-            for place, names in [*_all_patches(), *chance.patches(), *processes.patches(), *connects]:
+            for place, names in [*_all_patches(), *_not_imported_by_name(), *connects]:
                 for name, model in names.items():
                     _bind(undo, place, name, model)
             _rebind_imported_names(undo, REPLACED | models)

@@ -20,6 +20,8 @@ from treadle.threads.strands import STATE, Strand
 
 _Touches = Callable[[Strand, list[Operation], tuple[Any, ...], dict[str, Any]], None]
 _Path: Final[Any] = pathlib.Path
+# Models of functions that have a hook here.
+_MODELS: Final[dict[Any, Any]] = {}
 _PATH_NAMES: Final = ("path", "file", "src", "dst", "target", "other_path", "filename")
 
 
@@ -109,7 +111,7 @@ def _hook(real: Any, touches: _Touches, whole: bool) -> Any:
             return real(*args, **kwargs)
         operations: list[Operation] = []
         touches(strand, operations, args, kwargs)
-        result = during(strand, operations, real, *args, **kwargs)
+        result = during(strand, operations, _MODELS.get(real, real), *args, **kwargs)
         if whole:
             result = iter(list(result))
         if strand.detail:
@@ -130,7 +132,8 @@ def _write(real: Any, kind: type, mode: str) -> Any:
         operations: list[Operation] = []
         files.include(strand, operations, WRITE, self, looks=False)
         files.include_entry(strand, operations, self)
-        during(strand, operations, _Path.open, self, mode).close()
+        if not files.is_pipe(self):  # there is nothing in it to be taken away
+            during(strand, operations, _Path.open, self, mode).close()
         return during(strand, operations, real, self, data, *args, **kwargs)
 
     return write
@@ -174,3 +177,9 @@ for _touches, _names in _NAMES.items():
             STAND_INS[_real] = _hook(_real, _touches, _name in _LAZY)
 STAND_INS[_Path.write_text] = _write(_Path.write_text, str, "w")
 STAND_INS[_Path.write_bytes] = _write(_Path.write_bytes, bytes, "wb")
+
+
+def call_instead(real: Any, model: Any) -> None:
+    """The hook of a function calls its model, and is that of the model, too, which may be found in its place."""
+    _MODELS[real] = model
+    STAND_INS[model] = STAND_INS[real]

@@ -1,7 +1,7 @@
-"""Buffered files over sockets: CPython's have a lock each, which a thread holds while it reads, also while it waits.
+"""Buffered files over sockets and pipes: CPython's have a lock each, held by a thread that reads, also while it waits.
 
 It is a lock of OS threads, and strands share one: who came second would be told of a call inside another. So the files
-that `socket.makefile` makes in an execution let one strand in at a time, and the others wait.
+that `socket.makefile` and `open` (`pipes`) make in an execution let one strand in at a time, and the others wait.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _alone(kind: Any, name: str) -> Any:
     return method
 
 
-def _taking_turns(kind: Any, names: tuple[str, ...]) -> Any:
+def _with_turns(kind: Any, names: tuple[str, ...]) -> Any:
     def make(self: Any, raw: Any, size: int) -> None:
         self._treadle_turn = _Turn()
         self._treadle_turn.inside = None
@@ -69,9 +69,14 @@ def _taking_turns(kind: Any, names: tuple[str, ...]) -> Any:
 
 _READING = ("read", "read1", "readinto", "readinto1", "readline", "readlines", "peek", "__next__")
 _KINDS: dict[Any, Any] = {
-    io.BufferedReader: _taking_turns(io.BufferedReader, _READING),
-    io.BufferedWriter: _taking_turns(io.BufferedWriter, ("write", "writelines", "flush")),
+    io.BufferedReader: _with_turns(io.BufferedReader, _READING),
+    io.BufferedWriter: _with_turns(io.BufferedWriter, ("write", "writelines", "flush")),
 }
+
+
+def taking_turns(kind: Any) -> Any:
+    """The kind of buffered file that lets one strand in at a time."""
+    return _KINDS[kind]
 
 
 def makefile(self: Any, mode: str = "r", buffering: int | None = None, **options: Any) -> Any:
