@@ -124,6 +124,63 @@ def test_a_server_for_all_tests_is_a_strand_of_every_execution(cli: Cli, project
     assert found["verdict"] == "PASSED-WITHIN-BOUNDS" or found["executions"] > 3, found
 
 
+NOBODY_ENDS_IT = """
+import unittest
+
+with socket.socket() as found:
+    found.bind(("127.0.0.1", 0))
+    ADDRESS = found.getsockname()
+
+class TestAnswers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = socketserver.TCPServer(ADDRESS, Handler)
+        threading.Thread(target=cls.server.serve_forever, daemon=True).start()
+
+    def test_it(self):
+        with urllib.request.urlopen("http://127.0.0.1:%d/" % ADDRESS[1], timeout=5) as answer:
+            assert answer.read() == b"yes"
+"""
+
+ENDS_LATER = """
+import queue, unittest
+
+orders, answers, stopped = queue.Queue(), queue.Queue(), False
+begun = []
+
+def work():
+    while not stopped:
+        try:
+            answers.put(orders.get(timeout=0.2) * 2)
+        except queue.Empty:
+            pass
+
+class TestAnswers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not begun:  # once is enough
+            begun.append(threading.Thread(target=work, daemon=True))
+            begun[0].start()
+
+    @classmethod
+    def tearDownClass(cls):
+        global stopped
+        stopped = True
+
+    def test_it(self):
+        orders.put(2)
+        assert answers.get(timeout=5) == 4
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", [NOBODY_ENDS_IT, ENDS_LATER], ids=["nobody ends it", "ends later"])
+def test_a_thread_of_a_class_that_outlives_it_is_one_of_every_execution(cli: Cli, project: Path, source: str) -> None:
+    found = explored(cli, project, SERVER + source, "--seconds", "3", test="TestAnswers::test_it")
+    assert found["verdict"] == "PASSED-WITHIN-BOUNDS" or found["executions"] > 3, found
+    assert "started before" not in str(found), found
+
+
 CUT_OFF = """
 import pytest
 

@@ -76,8 +76,8 @@ _OF_A_TIME_LIMIT = 0.7
 
 # What a report says of an exploration: plain data, because pytest-xdist sends reports between processes.
 FACTS = pytest.StashKey[dict[str, Any]]()
-# The fixtures of a wider scope than a test's that were set up, in that order: did it start threads that go on?
-WIDER = pytest.StashKey[list[tuple[Any, bool]]]()
+# The fixtures of a wider scope than a test's that were set up, in that order, and the threads of each that go on.
+WIDER = pytest.StashKey[list[tuple[Any, set[int]]]]()
 # The test that is run beside this one.
 PARTNER = pytest.StashKey[pytest.Function]()
 
@@ -235,7 +235,7 @@ def pytest_fixture_setup(fixturedef: Any, request: Any) -> Generator[None, Any, 
         fixturedef.func = function
         if fixturedef.scope != "function":
             set_up = request.config.stash.setdefault(WIDER, [])
-            set_up.append((fixturedef, bool(sys._current_frames().keys() - threads)))
+            set_up.append((fixturedef, sys._current_frames().keys() - threads))
 
 
 def _is_async(function: Any) -> bool:

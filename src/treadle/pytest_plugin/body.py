@@ -11,6 +11,7 @@ This file is the only one that uses private names of pytest (the set-up state of
 from __future__ import annotations
 
 import copy
+import gc
 import inspect
 import io
 import logging
@@ -34,7 +35,10 @@ from treadle.core.result import Result
 from treadle.doors.explore.examples import Example, ExampleSearch, is_given
 from treadle.doors.explore.replay import replay_elsewhere, without_untrusted
 from treadle.pytest_plugin import WIDER
+from treadle.pytest_plugin.left_threads import end_threads
 from treadle.pytest_plugin.loops import EventLoops
+from treadle.threads.instrument.restore import Snapshot
+from treadle.threads.instrument.selection import ModuleSelection
 
 _CONTAINERS = (list, dict, set, bytearray)
 
@@ -305,7 +309,7 @@ def set_up_wider(item: pytest.Function) -> None:
     """Set up the fixtures that all executions share. Replaces `item.setup` of an explored test."""
     if isinstance(item, TestCaseFunction):
         item._explicit_tearDown = None
-    globals_before = dict(vars(item.module))
+    before = _project_before(item)
     if _has_fixtures_to_renew(item):
         for name in item.fixturenames:
             definitions = item._fixtureinfo.name2fixturedefs.get(name)
@@ -313,9 +317,17 @@ def set_up_wider(item: pytest.Function) -> None:
                 item.funcargs[name] = item._request.getfixturevalue(name)
     else:
         item._request._fillfixtures()
-    if _ended_with_threads(item):
-        vars(item.module).clear()
-        vars(item.module).update(globals_before)  # what they had set there, they will set again
+    if _ended_with_threads(item) and before is not None:
+        before.restore()  # what they had set, they will set again
+        gc.collect()  # which closes what nobody has any more: a server, at a port that it will ask for again
+
+
+def _project_before(item: pytest.Function) -> Snapshot | None:
+    """The state of the project's modules, if there are fixtures left to set up that may change it."""
+    defined = [some[-1] for some in item._fixtureinfo.name2fixturedefs.values() if some]
+    if all(one.scope == "function" or one.cached_result is not None for one in defined):
+        return None
+    return Snapshot(ModuleSelection.for_test(item.module).loaded().values())
 
 
 def _ended_with_threads(item: pytest.Function) -> bool:
@@ -323,9 +335,10 @@ def _ended_with_threads(item: pytest.Function) -> bool:
     for them sets them up, and so does each after it."""
     own = {id(definition) for some in item._fixtureinfo.name2fixturedefs.values() for definition in some}
     set_up = item.config.stash.get(WIDER, [])
-    threaded = [one for one, started in set_up if started and id(one) in own and one.cached_result is not None]
-    for definition in reversed(threaded):
+    threaded = [pair for pair in set_up if pair[1] and id(pair[0]) in own and pair[0].cached_result is not None]
+    for definition, _ in reversed(threaded):
         definition.finish(item._request)
+    end_threads({ident for _, started in threaded for ident in started})
     return bool(threaded)
 
 
@@ -372,7 +385,7 @@ class Marks:
                 lists.append(getattr(definitions[-1], "_finalizers", []))
         self.wider = [(finalizers, len(finalizers)) for finalizers in lists]
         self.item = item
-        self.set_up: list[tuple[Any, bool]] = item.config.stash.setdefault(WIDER, [])
+        self.set_up: list[tuple[Any, set[int]]] = item.config.stash.setdefault(WIDER, [])
         self.set_up_before = len(self.set_up)
 
     def tear_down(self) -> None:

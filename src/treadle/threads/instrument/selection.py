@@ -18,7 +18,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from treadle.core.errors import UsageError
-from treadle.threads.unasked import globals_of
+from treadle.threads.unasked import globals_of, is_a
 
 # Each with its reason; a name covers its submodules too.
 NEVER: dict[str, str] = {
@@ -114,6 +114,11 @@ class ModuleSelection:
         if decision is None:
             decision = self._decided[key] = self._decide(name, file)
         return decision
+
+    def loaded(self) -> dict[str, ModuleType]:
+        """The modules that are rewritten, as far as they are imported."""
+        found = [(name, module) for name, module in list(sys.modules.items()) if is_a(module, ModuleType)]
+        return {name: module for name, module in found if self.selects(name, file_of(module))}
 
     def names(self, name: str) -> bool:
         """Was the module asked for: as the test's own, or as part of a named package?"""

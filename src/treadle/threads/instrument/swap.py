@@ -28,7 +28,7 @@ from treadle.threads.instrument.places import derived_hooks
 from treadle.threads.instrument.relevance import related
 from treadle.threads.instrument.restore import forget_fresh, remember_fresh
 from treadle.threads.instrument.selection import ModuleSelection, file_of, module_of, never, unwrapped
-from treadle.threads.unasked import globals_of, is_a
+from treadle.threads.unasked import globals_of
 
 Subject = Callable[..., Any] | ModuleType | Iterable[ModuleType] | None
 
@@ -116,12 +116,8 @@ class _Instrumentation:
         self.finder = RewritingFinder(selection, self.cache, self._importing)
 
     def enter(self) -> None:
-        selected = {
-            name: module
-            for name, module in list(sys.modules.items())
-            if is_a(module, ModuleType) and name not in self.untouched and self.selection.selects(name, file_of(module))
-        }
-        selected |= self.modules
+        loaded = self.selection.loaded()
+        selected = {name: module for name, module in loaded.items() if name not in self.untouched} | self.modules
         functions = functions_of(list(selected.values()))
         self.modules = related(selected, self.selection, functions) | self.modules
         _swap_in(functions, self.modules, self.cache)
