@@ -12,45 +12,28 @@ from collections.abc import Callable
 from time import perf_counter  # the real one: models replace names in modules of the program only
 from typing import Any, Protocol
 
-from treadle.core.choice import StrandRuns
 from treadle.core.errors import Unsupported
 from treadle.core.operation import FINE, parts
-from treadle.core.result import Finding, Result, Step, Verdict
-from treadle.core.trail import Trail
+from treadle.core.result import Finding, Result, Verdict
 from treadle.doors.explore import ending
 from treadle.doors.explore.blame import drawn_lines, not_deterministic
+from treadle.doors.explore.failing import Revealed, ScheduleConfirmation, can_happen, no_drawn_one_passes
 from treadle.doors.explore.order_check import OrderCheck, reduction_of
 from treadle.doors.explore.pass_check import PassCheck, Seen, seen_in
-from treadle.doors.explore.told import by_operation, common_steps, complete, same_failure
+from treadle.doors.explore.told import complete, same_failure
 from treadle.search.fair import Fair
-from treadle.search.few_preemptions import FewPreemptions
 from treadle.search.other_orders import Reservoir
 from treadle.search.random_walk import RandomWalk
-from treadle.search.replay import FollowCoasted, FollowSteps, FollowTrail, strand_runs
-from treadle.search.shrink import shrink_schedule
+from treadle.search.replay import FollowCoasted, FollowSteps
 from treadle.search.strategy import Strategy
 from treadle.threads import outcome
 from treadle.threads.diverged import Diverged
 from treadle.threads.execution import Execution
 from treadle.threads.fine import fine_points, points_of
-from treadle.threads.loom import MOST_STEPS, Loom
-from treadle.threads.possible_switches import versions_that_can
+from treadle.threads.loom import Loom
 from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 
 Progress = Callable[[int, float | None, str], None]
-
-# Operations that shrinking may spend, over all its attempts.
-_MOST_SHRINKING = 200_000
-# Seconds that it may take: far more than it needs, but for attempts that are long or slow to judge.
-_SHRINKING = 20.0
-_AT_LEAST = 3.0
-
-# Notes of a finding whose schedule could not be treated as usual. Nothing that failed is lost.
-_UNSHRUNK = "it could not be shrunk: a shorter schedule failed once, and not when it was recorded"
-_UNRECORDED = (
-    "it fails, and could not be recorded: its operations cannot be named so that they mean the same in another "
-    "execution; there is no replay. This is a limit of Treadle, please report it"
-)
 
 _TOO_LONG = (
     "it fails, and its schedule is too long to be recorded and shrunk: there is no replay; there is one with fewer "
@@ -73,12 +56,6 @@ _RESTARTS = 500
 # After so many, with hardly an execution between that counts, each execution shares something else (a name that a
 # library draws and nobody puts back): schedules are drawn from then on, and each that ends well counts.
 _FRUITLESS = 16
-
-# Schedules that are drawn after a failure of the first one, and seconds for them: does any pass?
-_DRAWN = 20
-_DRAWING = 5.0
-# Fewer than this say nothing: the failure is told as one.
-_ENOUGH = 4
 
 # Executions of a search that cannot trust its reduction, where nobody gave a budget.
 _SAMPLES = 500
@@ -149,7 +126,6 @@ class ScheduleSearch:
         self.every = every  # makes what runs every schedule, for executions whose classes nobody knows
         self.search = make()
         self.target = target
-        self.settings = settings
         self.most = executions
         self.seconds = seconds
         self.deadline = None if seconds is None else time.monotonic() + seconds
@@ -176,6 +152,7 @@ class ScheduleSearch:
         self.unseen = ""  # what that check found to be shared without being seen
         self.drawn = ""  # lines that draw another value in each execution, where that explains it
         self.restarts = 0
+        self.failures = ScheduleConfirmation(loom, target, settings, seconds, brief=wanted is not None)
         self.started = perf_counter()
 
     def run(self) -> Result:
@@ -248,7 +225,7 @@ class ScheduleSearch:
         """A failure that the check found, perhaps at a point that the search does not have."""
         if not any(FINE in parts(op) for _, op in run.trace):
             return self._confirm(finding, run)
-        self.settings = {**self.settings, "points": points_of(self.loom)}
+        self.failures.settings = {**self.failures.settings, "points": points_of(self.loom)}
         with fine_points(self.loom):
             return self._confirm(finding, run)
 
@@ -372,7 +349,7 @@ class ScheduleSearch:
                 raise Revealed
         self._note(run)
         wanted = findings and (self.wanted is None or same_failure(findings[0], self.wanted))
-        if wanted and self._can_happen(run):
+        if wanted and can_happen(self.loom, run):
             return (self._confirm if run.coasted_from < 0 else self._confirm_coasted)(findings[0], run)
         return None
 
@@ -408,10 +385,6 @@ class ScheduleSearch:
         found = self.loom.judge(run)
         return bool(found) and same_failure(found[0], finding)
 
-    def _can_happen(self, run: Execution) -> bool:
-        """Can one of the versions with a GIL that are asked for run it? Without a GIL, every switch can come."""
-        return not self.loom.gil or bool(versions_that_can(run) & self.loom.gil)
-
     def _livelock(self) -> Finding | None:
         """Once, when executions grow long: do they go round for ever although everybody has a turn?"""
         self.looked_for_livelock = True
@@ -422,7 +395,7 @@ class ScheduleSearch:
                 self.looked_for_livelock = False
                 raise Revealed
             found = [finding for finding in self.loom.judge(run) if finding.kind == "livelock"]
-            if found and self._can_happen(run) and (run.stop_reason != "limit" or self._repeats_itself(run)):
+            if found and can_happen(self.loom, run) and (run.stop_reason != "limit" or self._repeats_itself(run)):
                 return self._confirm(found[0], run)
         return None
 
@@ -480,113 +453,14 @@ class ScheduleSearch:
         for warning in self.loom.leftovers(run):
             self.warnings.setdefault(warning.message, warning)
 
-    # ------------------------------------------------------------------ a failure
-
     def _confirm(self, finding: Finding, run: Execution) -> Finding:
-        """Shrink the failing schedule, replay it, and explain it: however late it was found."""
-        self.loom.watch.deadline = None
-        names = {index: name for name, index in self.loom.indexes.items()}
-        steps = [names[index] for index, _ in run.trace]
-        operations: dict[tuple[str, ...], list[int]] = {}  # of a schedule: how many each of its steps has
-        passing: list[list[str]] = []  # schedules that were tried and do not fail
-
-        def attempt(candidate: list[str]) -> tuple[list[str], tuple[int, int, int]] | None:
-            follow = FollowSteps(candidate)
-            follow.begin()
-            tried = self.loom.run(follow)
-            if tried.revealed:
-                raise Revealed
-            found = self.loom.judge(tried)
-            if not found and not tried.stop_reason:
-                passing.append(follow.taken)
-            if not found or not same_failure(found[0], finding) or not self._can_happen(tried):
-                return None
-            operations[tuple(follow.taken)] = tried.performed
-            return follow.taken, follow.cost
-
-        first = attempt(steps)
-        if first is None:
-            raise Unsupported(
-                f"the test failed ({finding.message}) but the same schedule passed when it was run again: it depends "
-                "on something that the scheduler does not control (real time, addresses, files, other processes)"
-            )
-        most = max(2, min(400, _MOST_SHRINKING // max(1, len(steps))))
-        seconds = _SHRINKING if self.seconds is None else min(_SHRINKING, max(_AT_LEAST, self.seconds / 2))
-        steps, _ = shrink_schedule(first, attempt, most, seconds if self.wanted is None else seconds / 4)
-        for schedule, note in ((steps, ""), (first[0], _UNSHRUNK)):
-            shown = FollowSteps(by_operation(schedule, operations.get(tuple(schedule), [1] * len(schedule))))
-            shown.begin()
-            final = self.loom.run(shown, detail=True)
-            again = self.loom.judge(final)
-            if again and same_failure(again[0], finding) and self._finished(again[0], final, shown):
-                again[0].notes += [note] if note else []
-                again[0].nearest_pass = self._nearest(passing, schedule)
-                return complete(again[0], final)
-        finding.notes.append(_UNRECORDED)
-        return complete(finding, final)
+        return self.failures.confirm(finding, run)
 
     def _never_passes(self, finding: Finding) -> bool:
-        """Before a failure no execution passed: do those that are drawn now all fail as well?"""
-        if (
-            self.passed
-            or finding.nearest_pass
-            or self.wanted is not None
-            or (self.fleet is not None and self.fleet.used)
-        ):
-            return False
-        # Switching all the time, and as plain threads mostly run: each as long as it can.
-        walks = [RandomWalk(self.loom.seed), FewPreemptions(self.loom.seed)]
-        self.loom.watch.deadline = time.monotonic() + _DRAWING
-        failed = 0
-        try:
-            for number in range(_DRAWN):
-                walk = walks[number % len(walks)]
-                walk.begin()
-                run = self.loom.run(walk)
-                if run.stop_reason == "seconds":
-                    break
-                if not run.stop_reason and not self.loom.judge(run):
-                    return False
-                walk.end(run)
-                failed += 1
-        except (Diverged, OutOfTime, ReallyBlocked):
-            pass
-        return failed >= _ENOUGH
-
-    def _nearest(self, passing: list[list[str]], failing: list[str]) -> list[Step]:
-        """The steps of the schedule that passes and parts last from the failing one, run once more."""
-        if passing:
-            follow = FollowSteps(max(passing, key=lambda one: common_steps(one, failing)))
-            follow.begin()
-            run = self.loom.run(follow, detail=True)
-            if not run.stop_reason and self.loom.possible(run) and not self.loom.judge(run):
-                return run.shown(list(run.detail or []))
-        return []
-
-    def _finished(self, finding: Finding, run: Execution, shown: FollowSteps) -> bool:
-        """Give the finding its trail; False when following that does not fail in the same way."""
-        trail = Trail(
-            self.target,
-            strand_runs(run, shown),
-            settings=self._settings(),
-            shared=None if self.loom.shared is None else frozenset(self.loom.shared),
-            kind=finding.kind,
-            message=finding.message,
-        )
-        trail = Trail.parse(str(trail))  # what a person copies, and nothing that only this process has
-        again = FollowTrail(trail.only(StrandRuns))
-        again.begin()
-        replayed = self.loom.judge(self.loom.run(again, detail=True))
-        if not replayed or again.mismatch or not same_failure(replayed[0], finding):
-            return False
-        finding.trail, finding.replay = trail, str(trail)
-        finding.versions = versions_that_can(run)
-        return True
-
-    def _settings(self) -> dict[str, Any]:
-        """A replay may need as many operations."""
-        usual = self.loom.most_steps <= MOST_STEPS
-        return self.settings if usual else self.settings | {"operations": self.loom.most_steps}
+        """Before a failure no execution passed, and none of those drawn after it does."""
+        used = self.fleet is not None and self.fleet.used
+        seen = self.passed or finding.nearest_pass or self.wanted is not None or used
+        return not seen and no_drawn_one_passes(self.loom)
 
     def sentence(self, verdict: Verdict, reason: str) -> str:
         """Why the verdict is what it is."""
@@ -603,7 +477,3 @@ def _drawing(seed: int) -> Strategy:
     walk = RandomWalk(seed)
     walk.draws_only = True
     return walk
-
-
-class Revealed(Exception):
-    """An object turned out to be shared while a failure was being shrunk: schedules from before no longer fit."""

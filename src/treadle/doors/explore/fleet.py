@@ -18,8 +18,9 @@ from typing import Any
 from treadle.core.errors import Unsupported
 from treadle.core.result import Finding, Result, Verdict
 from treadle.core.saved import SavedCampaign
-from treadle.doors.explore.campaign import Revealed, ScheduleSearch
+from treadle.doors.explore.campaign import ScheduleSearch
 from treadle.doors.explore.ending import GONE, RESUMABLE
+from treadle.doors.explore.failing import Revealed
 from treadle.doors.explore.pass_check import LEAST, SHARE
 from treadle.doors.explore.pieces import CheckShare, RandomShare, SentTrace, Share, ShareAnswer, sent_trace
 from treadle.search.auto import Auto

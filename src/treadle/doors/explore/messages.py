@@ -215,7 +215,7 @@ class _Messages(ScheduleSearch):
 
     def _confirm(self, finding: Finding, run: Any) -> Finding:
         assert isinstance(self.loom, MessageLoom)
-        return Confirmation(self.loom, self.target, self.settings).confirm(finding, run)
+        return Confirmation(self.loom, self.target, self.failures.settings).confirm(finding, run)
 
     def seen(self, run: Execution) -> Seen:
         """What each actor received, and how its strand ended."""
