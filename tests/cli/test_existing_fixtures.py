@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.cli.test_existing_projects import explored
+from tests.cli.test_existing_projects import HEAD, explored
+from treadle.cli import tidying
 
 IN_FOLDER = """
 def test_it(tmp_path):
@@ -212,3 +213,67 @@ def test_it():
 
 def test_what_timeit_measures_is_the_time_in_which_threads_sleep(cli: Cli, project: Path) -> None:
     assert explored(cli, project, MEASURED)["cut_by"] != "everywhere"
+
+
+NEVER_TORN_DOWN = """
+import pytest, selectors
+
+@pytest.fixture(scope="session")
+def used():
+    yield
+    selectors.DefaultSelector().select()
+
+def test_it(used):
+    both(str, str)
+
+def test_that(used):
+    both(str, str)
+"""
+
+
+def test_a_tear_down_that_does_not_end_does_not_keep_the_verdict(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tidying, "PATIENCE", 0.5)
+    assert explored(cli, project, NEVER_TORN_DOWN)["verdict"] == "NOTHING-TO-EXPLORE"
+
+
+def test_what_comes_after_a_tear_down_that_does_not_end_is_named(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tidying, "PATIENCE", 0.5)
+    source = NEVER_TORN_DOWN.replace("session", "module").replace("def test_that", "def test_it_too")
+    (project / "test_b.py").write_text("import treadle\n@treadle.explore()\ndef test_after():\n    pass\n")
+    (project / "test_a.py").write_text(
+        HEAD + "import treadle\n" + source.replace("def test", "@treadle.explore()\ndef test")
+    )
+    answer = cli("explore", ".")
+    assert "test_b.py::test_after" in answer.err + answer.out
+    assert "not run, because the tear-down of test_a.py::test_it_too does not end" in answer.err + answer.out
+
+
+SUSPENDED = """
+import selectors, socket
+
+def loop():
+    one, other = socket.socketpair()
+    waiting = selectors.DefaultSelector()
+    waiting.register(one, selectors.EVENT_READ)
+    while True:
+        yield other
+        waiting.select()
+
+kept = loop()  # stands, after an execution, where nobody can put it back
+
+def test_it():
+    next(kept)
+    seen = []
+    both(lambda: seen.append(1), lambda: seen.append(2))
+"""
+
+
+def test_what_an_execution_closed_and_the_next_waits_for_is_named(cli: Cli, project: Path) -> None:
+    (project / "test_existing.py").write_text(HEAD + SUSPENDED)
+    answer = cli("explore", "test_existing.py::test_it")
+    assert answer.code == 2
+    assert "loop waits for what is closed: something that an execution before left behind" in answer.err

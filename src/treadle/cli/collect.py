@@ -14,7 +14,7 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from treadle.cli.tidying import DoesNotEnd, not_for_ever
 from treadle.core.errors import InternalError, TreadleError, UsageError
 from treadle.core.settings import did_you_mean, read_settings
 from treadle.core.verdict import EXIT_INTERNAL, EXIT_WRONG_USE
@@ -116,6 +117,16 @@ class Run:
                 chosen.append(item)
         items[:] = chosen
         self.selected = len(chosen)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, None, None]:
+        try:
+            with not_for_ever():
+                return (yield)
+        except DoesNotEnd:
+            item.session.shouldstop = f"the tear-down of {item.nodeid} does not end"
+            if nextitem is not None:
+                self._note(nextitem.nodeid, f"not run, because {item.session.shouldstop}")
 
     def pytest_exception_interact(self, node: Any, call: pytest.CallInfo[Any], report: Any) -> None:
         if isinstance(report, pytest.CollectReport) and call.excinfo is not None:

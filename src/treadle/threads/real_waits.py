@@ -7,6 +7,7 @@ waits.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -82,6 +83,7 @@ def note_lost(run: Execution) -> None:
 def _wait_for(run: Execution, outside: list[Strand], seconds: float | None) -> bool:
     note_real(run, outside)
     try:
+        _check_open(outside)
         ready, passed = _wait_really(outside, seconds, run)
     except Unsupported as problem:
         run.failure, run.stop_reason = problem, "outside"
@@ -170,14 +172,38 @@ def _wait_really(strands: Sequence[Strand], seconds: float | None, run: Executio
         _real_sleep(_LOOK_EVERY)
 
 
-def _in_vain(strand: Strand) -> str:
-    current = strand.greenlet is getcurrent()
-    frame = None if current else strand.greenlet.gr_frame
+def _check_open(strands: Sequence[Strand]) -> None:
+    """Whoever waits for nothing but what is closed waits in vain."""
+    for strand in strands:
+        descriptors: tuple[int, ...] = getattr(strand.guard, "descriptors", ())
+        if descriptors and not any(map(_is_open, descriptors)):
+            raise Unsupported(
+                f"{_where(strand)} waits for what is closed: something that an execution before left behind, and that "
+                "is not put back, as a coroutine that is suspended; make what it uses in the test"
+            )
+
+
+def _is_open(descriptor: int) -> bool:
+    if descriptor < 0:  # not a real one
+        return True
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def _where(strand: Strand) -> str:
+    """The line of the program at which a strand stands."""
+    frame = sys._getframe() if strand.greenlet is getcurrent() else strand.greenlet.gr_frame
     stack = stack_of(frame) if frame is not None else ()
     file, line, function = next((one for one in stack if not is_library(one[0])), ("?", 0, "?"))
-    where = f"{file}:{line} in {function}" if line else strand.treadle_name
+    return f"{file}:{line} in {function}" if line else strand.treadle_name
+
+
+def _in_vain(strand: Strand) -> str:
     what = "" if strand.guard is None else strand.guard.describe()
     return (
-        f"nothing happened for {PATIENCE:g} s: {where} waits for {what}, which is outside Treadle's control; give the "
-        "test something in its place that lives in memory"
+        f"nothing happened for {PATIENCE:g} s: {_where(strand)} waits for {what}, which is outside Treadle's control; "
+        "give the test something in its place that lives in memory"
     )
