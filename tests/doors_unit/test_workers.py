@@ -191,6 +191,27 @@ def test_random_programs(found: list[str]) -> None:
     assert [facts(result) for result in many] == [facts(result) for result in one]
 
 
+def test_a_case_that_cannot_be_sent_behind_a_limit_is_passed_over(
+    elsewhere: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker goes on with its paths after the limit is reached, and tells of them one by one."""
+    usual = unit_parallel._Coordinator._hear
+
+    def hear(self: Any, worker: Any, message: Any) -> None:
+        usual(self, worker, message)
+        for tree in self.trees:
+            tree.settle()
+
+    monkeypatch.setattr(unit_parallel._Coordinator, "_hear", hear)
+    lines = ["NOTHING = object()", "def found(a: int, b: int, c: int) -> object:"]
+    lines += [f"    if {name} < 0:\n        return 1" for name in "abc"]
+    lines += ["    return NOTHING", "def slow(a: int) -> int:", "    for i in range(20_000):", "        a += i % 2"]
+    (tmp_path / "unit_unsendable.py").write_text("\n".join([*lines, "    return a", ""]))
+    result, _ = explored("unit_unsendable.py", workers=2, paths=1)
+    assert len(result.cases) == 1
+    assert result.seen.cut[Limit.PATHS] > 0
+
+
 def test_a_short_function_does_not_wait_for_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[PathsTask] = []
     monkeypatch.setattr(WorkerPool, "give", lambda self, process, number, task: given.append(task))

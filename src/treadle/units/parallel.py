@@ -357,8 +357,8 @@ class _Coordinator:
             given.open.clear()
             given.tree.explore_here()
             return
-        node = given.open.pop(choices)
-        if not given.tree.over:
+        node = given.open.pop(choices, None)  # None: a limit was reached before, and nobody noted what came after
+        if node is not None and not given.tree.over:
             given.tree.run_here(node)
 
     def _bury(self, worker: Busy, tasks: Sequence[int], how: str) -> None:
