@@ -92,7 +92,7 @@ class Declared:
                 entity = AbsFunction(decl.name, module.name, decl, decl.type_params, decl.functions, [], unit)
                 self.program.functions.append(entity)
             elif isinstance(decl, S.InterfaceDecl):
-                entity = Interface(decl.name, decl.at)
+                entity = Interface(decl.name, decl.at, module.name)
             else:
                 assert isinstance(decl, S.ClassDecl)  # traits are gone
                 entity = Class(decl.name, module.name, decl.at)
@@ -217,6 +217,7 @@ class Declared:
                 if item.name in entity.field_names():
                     raise AbsError(f"field '{item.name}' is declared twice in class {decl.name}", item.at)
                 entity.fields.append((item.name, resolve(item.type, names)))
+                entity.final |= {item.name} if item.final else set()
                 entity.initial.append(item.value if isinstance(item, S.FieldDecl) else None)
             for method in decl.methods:
                 if method.name in entity.own:

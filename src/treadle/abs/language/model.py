@@ -64,6 +64,7 @@ class AbsMethod:
 class Interface:
     name: str
     at: AbsPlace
+    module: str = ""
     extends: list[Interface] = field(default_factory=list)
     own: dict[str, AbsMethod] = field(default_factory=dict)
 
@@ -96,6 +97,7 @@ class Class:
     init: list[S.Statement] | None = None
     recover: list[S.StatementBranch] = field(default_factory=list)  # for exceptions that leave a method
     annotations: dict[str, S.Exp] = field(default_factory=dict)
+    final: set[str] = field(default_factory=set)  # fields that are assigned once
     own: dict[str, AbsMethod] = field(default_factory=dict)
 
     def supertypes(self) -> list[Interface | Class]:

@@ -237,7 +237,9 @@ class _Builder:
         return [p for p in c if p is not None]
 
     def _param(self, at: AbsPlace, c: list[Any]) -> S.Param:
-        return S.Param(c[-2], str(c[-1]), at=self._place(c[-1]))
+        param = S.Param(c[-2], str(c[-1]), at=self._place(c[-1]))
+        param.final = _is_final(c[:-2])
+        return param
 
     def _interface_decl(self, at: AbsPlace, c: list[Any]) -> S.InterfaceDecl:
         return S.InterfaceDecl(str(c[0]), c[1] or [], c[2:], at=self._place(c[0]))
@@ -268,8 +270,10 @@ class _Builder:
         )
 
     def _field_decl(self, at: AbsPlace, c: list[Any]) -> S.FieldDecl:
-        *_, type_, name, value = c
-        return S.FieldDecl(type_, str(name), value, at=self._place(name))
+        *before, type_, name, value = c
+        field = S.FieldDecl(type_, str(name), value, at=self._place(name))
+        field.final = _is_final(before)
+        return field
 
     def _recover(self, at: AbsPlace, c: list[Any]) -> tuple[S.StatementBranch, ...]:
         return tuple(c)
@@ -583,3 +587,8 @@ def _same(one: Any, other: Any) -> bool:
     if is_dataclass(one):
         return all(_same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one) if f.name != "at")
     return bool(one == other)
+
+
+def _is_final(before: list[Any]) -> bool:
+    """Whether what stands before a declaration says so: the word, or the annotation."""
+    return any("Final" in part if isinstance(part, dict) else part == "final" for part in before)

@@ -30,6 +30,7 @@ class TypeUse(SyntaxNode):
 class Param(SyntaxNode):
     type: TypeUse
     name: str
+    final: bool = field(default=False, init=False)
 
 
 # ---- expressions
@@ -400,6 +401,7 @@ class FieldDecl(SyntaxNode):
     type: TypeUse
     name: str
     value: Exp | None
+    final: bool = field(default=False, init=False)
 
 
 @dataclass(slots=True)

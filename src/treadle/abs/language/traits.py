@@ -13,6 +13,9 @@ from typing import Any
 from treadle.abs.language import syntax as S
 from treadle.abs.language.errors import AbsError, AbsPlace
 
+# What is put behind the name of a method that was replaced and is still called.
+ORIGINAL = "_original"
+
 
 def write_traits_into_classes(modules: list[S.Module]) -> None:
     """Fill every class with the methods of the traits it uses; the traits themselves are gone afterwards."""
@@ -66,9 +69,9 @@ class _Methods:
     def _replace(self, name: str, method: S.MethodDecl, methods: dict[str, S.MethodDecl], at: AbsPlace) -> None:
         self._present(name, methods, at, "replaced")
         before = methods[name]
-        kept = f"{name}_original"
+        kept = name + ORIGINAL
         while kept in methods:
-            kept += "_original"
+            kept += ORIGINAL
         methods[name] = method
         if _calls_instead(method, kept):
             before.name = kept
