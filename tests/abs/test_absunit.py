@@ -80,7 +80,7 @@ def test_the_tests_see_a_module_that_exports_nothing(written: tuple[Path, str, i
 
 MANY_KINDS = """module Kinds;
 interface Peer { Unit note(); }
-class Other implements Peer { Int n = 0; Unit note() { n = n + 1; } }
+[Plain] class Other implements Peer { Int n = 0; Unit note() { n = n + 1; } }
 class C([Final] Peer peer, Float weight) {
   Fut<Int> last; List<Float> all = Nil; final Int born = 1; Int seen = 0;
   Unit m(Float x, Int n) { if (peer != null) { peer!note(); } if (n > 0) { weight = x; all = Cons(x, all); } }
@@ -105,7 +105,7 @@ def test_what_the_type_checker_of_the_abs_tools_refuses_is_not_written(tmp_path:
     assert "setPeerForTest" not in text
     assert "setBornForTest" not in text
     assert "Int s0_born = await s0!getBornForTest();" in text
-    made = re.search(r"OtherForTest (s\d) = new Other\(\);\n    CForTest s0 = new C\((s\d), -?\d+\.0\);", text)
+    made = re.search(r"OtherForTest (s\d) = new local Other\(\);\n    CForTest s0 = new C\((s\d), -?\d+\.0\);", text)
     assert made is not None
     assert made[1] == made[2]
 

@@ -92,7 +92,7 @@ def _test(number: int, case: ActorCase, method: str, program: Program) -> list[s
     call = f"{receiver}!{_call(cls, method, case.arguments)}"
     out += [f"    {receiver}!{_call(cls, item['method'], item['arguments'])};" for item in case.queue]
     result = cls.own[method].result
-    if case.result is not None and not _has_new_object(case.result) and not _names(result) & {"Fut"}:
+    if case.result is not None and not _has_new_object(case.result) and _has_text(result):
         out.append(f"    {_type(result)} result = await {call};")
         out.append(f"    check.assertTrue(result == {_value(case.result, result)});")
     else:
@@ -119,11 +119,16 @@ def _made(case: ActorCase, program: Program) -> list[str]:
             value = obj.fields[field]
             later = value in case.initial and not (field in cls.final and value in there)
             given.append("null" if later else _value(value, type_))
-        kind = f"local {obj.cls}" if obj.group and "COG" not in cls.annotations else obj.cls
-        out.append(f"    {_access(cls)} {name} = new {kind}({', '.join(given)});")
+        out.append(f"    {_access(cls)} {name} = new {_where(obj, cls)}{obj.cls}({', '.join(given)});")
         there.add(name)
         del waiting[name]
     return out
+
+
+def _where(obj: ObjectState, cls: Class) -> str:
+    """In the group of the suite or one of its own; a class may say that its objects have to be in one of these."""
+    local = "Plain" in cls.annotations or (obj.group and "COG" not in cls.annotations)
+    return "local " if local else ""
 
 
 def _final_references(obj: ObjectState, program: Program) -> set[str]:
@@ -153,16 +158,14 @@ def _names(type_: AnyType) -> set[str]:
 
 
 def _writable(cls: Class) -> dict[str, AnyType]:
-    """The fields that a test can set and look at.
+    """The fields that a test can set and look at."""
+    return {name: type_ for name, type_ in cls.fields if _has_text(type_)}
 
-    No text stands for a future, not even `null`; and a whole number may be an Int or a Float where a value has both.
-    """
-    found = {name: (type_, _names(type_)) for name, type_ in cls.fields}
-    return {
-        name: type_
-        for name, (type_, names) in found.items()
-        if "Fut" not in names and not ("Float" in names and names & {"Int", "Rat"})
-    }
+
+def _has_text(type_: AnyType) -> bool:
+    """Whether values of a type can be written: futures cannot, not even `null`, nor can Floats beside whole numbers."""
+    names = _names(type_)
+    return "Fut" not in names and not ("Float" in names and names & {"Int", "Rat"})
 
 
 def _class(program: Program, name: str) -> Class:
