@@ -36,8 +36,8 @@ DOMAIN = (0, 10)
 DOMAINS = {"DHT": (0, 20)}
 
 DIFFERS = {
-    "QSort": "8 to 18 times as many states and cuts there, the same tests; contradictions that are kept until values"
-    " are chosen account for most of them and not for all (benchmarks/kept.py)",
+    "QSort": "8 to 18 times as many states and cuts there, the same tests: contradictions between unbounded numbers are"
+    " kept until values are chosen, which accounts for most of them and not for all (benchmarks/kept.py)",
 }
 
 Figures = tuple[int, int, int, int, int]  # tests, states, cuts by loop, task, actor
