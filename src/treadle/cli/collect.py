@@ -7,6 +7,7 @@ tests; what comes out is the campaign of the pytest plugin.
 
 from __future__ import annotations
 
+import gc
 import importlib.metadata
 import importlib.util
 import inspect
@@ -132,6 +133,9 @@ class Run:
         if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
             self._note(node.nodeid, _cannot_import(node, call.excinfo.value))
 
+    def pytest_sessionfinish(self) -> None:
+        gc.freeze()  # pytest tidies up, and collects five times what was imported, and is needed until the end
+
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         self.stopped = type(excinfo.value) is KeyboardInterrupt  # pytest stops itself with a subclass of it
 
@@ -252,6 +256,8 @@ def run(target: Target, campaign: Campaign) -> Run:
             if not (campaign.results or campaign.errors or outcome.problems):
                 raise UsageError(f"pytest could not run {target.text}: {_innermost(raised)}") from raised
             code = pytest.ExitCode.TESTS_FAILED
+        finally:
+            gc.unfreeze()
     for test, error in campaign.errors:
         if isinstance(error, Exception):
             outcome.problems.append(TestProblem(test, error))
