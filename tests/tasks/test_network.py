@@ -12,6 +12,7 @@ import pytest
 import treadle
 from treadle import Verdict
 from treadle.core.errors import Unsupported
+from treadle.tasks import network
 
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -218,3 +219,26 @@ def test_a_server_says_of_which_kind_its_sockets_are() -> None:
         await server.wait_closed()
 
     assert not treadle.check(test).failed
+
+
+def test_an_address_of_this_machine_is_here_as_the_loopback_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "203.0.113.7"  # kept for examples: no machine has it
+
+    async def test() -> None:
+        async with await asyncio.start_server(echo, address, 8000):
+            reader, writer = await asyncio.open_connection(address, 8000)
+            writer.write(b"one\n")
+            writer.write_eof()
+            assert await reader.read() == b"one\n"
+            writer.close()
+            await writer.wait_closed()
+
+    with pytest.raises(Unsupported, match="a network connection of the real world"):
+        explored(test)
+    monkeypatch.setattr(network, "is_own", lambda host: host == address)
+    assert not explored(test).findings
+
+
+def test_which_addresses_this_machine_has() -> None:
+    hosts: list[Any] = ["127.0.0.3", "203.0.113.7", "localhost", None]
+    assert [network.is_own(host) for host in hosts] == [True, False, False, False]

@@ -19,6 +19,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from treadle.core.operation import READ, WRITE
@@ -399,9 +400,23 @@ def _numeric(host: Any) -> str:
     return first if first in ("::1", "::") else "0.0.0.0" if first in (None, "", "0.0.0.0") else "127.0.0.1"
 
 
+@functools.cache
+def is_own(host: str) -> bool:
+    """Is it an address of this machine? To no other can anything be bound."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, host)  # a name would be looked up
+            with closing(socket.SocketType(family, socket.SOCK_DGRAM)) as sock:
+                sock.bind((host, 0))
+        except (OSError, TypeError):
+            continue
+        return True
+    return False
+
+
 def _only_here(loop: Loop, *hosts: Any) -> None:
     for host in hosts:
-        if host not in _THIS_HOST and not str(host).startswith("127."):
+        if host not in _THIS_HOST and not str(host).startswith("127.") and not is_own(host):
             refuse(loop.execution, f"a network connection of the real world ({host})")
 
 
