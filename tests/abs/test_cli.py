@@ -411,6 +411,14 @@ def test_a_guard_that_is_refused_says_where(capsys: pytest.CaptureFixture[str], 
     assert f"{model}:2: numerator and denominator of an unknown rational" in err
 
 
+def test_only_the_bound_that_cut_is_to_be_raised(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text("module M; class C { Unit m() { this!m(); } } { C c = new C(); c!m(); }")
+    code, out, _ = call(capsys, "actor", str(model))
+    assert code == 3
+    assert "nothing was covered: every branch was cut; raise --tasks\n" in out
+
+
 def test_the_seed_0_is_a_seed(capsys: pytest.CaptureFixture[str]) -> None:
     """It is another order than without one, and the same each time."""
     orders = {

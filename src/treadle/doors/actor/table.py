@@ -75,9 +75,15 @@ def summary(made: GeneratedCases) -> list[str]:
     elif not made.tests:
         endless = made.cuts.loop and made.bounds.loop is None
         why = f"a loop had not ended after {made.bounds.steps} turns: give it an end, or say with -k how far to go"
-        cut = "every branch was cut; raise -k, --tasks or --actors"
+        raised = [option for option, times in _raising(made) if times]
+        cut = f"every branch was cut; raise {' or '.join(raised)}" if raised else "no branch has an end"
         lines.append(f"nothing was covered: {why if endless else cut}")
     return lines
+
+
+def _raising(made: GeneratedCases) -> list[tuple[str, int]]:
+    """The option that raises each bound, and how often that bound cut."""
+    return [("-k", made.cuts.loop), ("--tasks", made.cuts.task), ("--actors", made.cuts.actor)]
 
 
 def _coverage(made: GeneratedCases) -> str:
