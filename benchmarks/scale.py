@@ -2,8 +2,9 @@
 
 Time is that of the search alone, from the moment at which all workers are up; the second second of a search is the
 first one that is handed over. On a machine that is not idle, time of processors says what the clock cannot. Commands
-(`unit`, `hunt`, `actor`) are timed whole. The last rows send pieces that do nothing through a LocalCluster of two
-worker processes: what each costs, and memory after a tenth ("one") and in the end ("two").
+(`unit`, `hunt`, `actor`) are timed whole, and `unit` also without the tests that it writes and runs. The last rows send
+pieces that do nothing through a LocalCluster of two worker processes: what each costs, and memory after a tenth ("one")
+and in the end ("two").
 
     python -m benchmarks scale                 # all of it
     python -m benchmarks.scale hunt actor      # these parts: dpor, random, pieces, unit, hunt, actor, cluster
@@ -190,6 +191,47 @@ COMMANDS = {
 }
 
 
+# `treadle unit`, which tells in a file how long its search took: until the tests are written, with its workers warm.
+UNIT_SEARCH = """
+import sys, time
+from pathlib import Path
+from treadle.cli.main import main
+from treadle.doors.unit import suite
+from treadle.units import parallel
+
+def timed(usual, warm=None):
+    def run(first, *others):
+        while warm is not None and len(first.pool.ready) < first.pool.size:
+            for _ in first.pool.news(0.1):
+                pass
+        begun = time.perf_counter()
+        try:
+            return usual(first, *others)
+        finally:
+            Path("seconds").write_text(str(time.perf_counter() - begun))
+    return run
+
+if sys.argv[-1] == "1":
+    suite._explore = timed(suite._explore)
+else:
+    parallel._Coordinator.run = timed(parallel._Coordinator.run, warm=True)
+sys.exit(main(["unit", *sys.argv[1:]]))
+"""
+
+
+def unit(rows: Rows, quick: bool) -> None:
+    """The whole command, and its search alone."""
+    times = []
+    for workers in ("1", "2"):
+        with tempfile.TemporaryDirectory() as folder:
+            words = [*COMMANDS["unit"][quick][1:], "--json", "--output", "test_it.py", "--workers", workers]
+            begun = time.perf_counter()
+            subprocess.run([sys.executable, "-c", UNIT_SEARCH, *words], capture_output=True, cwd=folder, check=False)
+            times.append((time.perf_counter() - begun, float(Path(folder, "seconds").read_text())))
+    for what, (one, two) in zip(("command", "search, workers warm"), zip(*times, strict=True), strict=True):
+        rows.add(what=f"unit, s of the {what}", one=one, two=two, growth=one / two)
+
+
 def command(name: str, rows: Rows, quick: bool) -> None:
     one, two = (command_seconds(COMMANDS[name][quick], workers) for workers in ("1", "2"))
     rows.add(what=f"{name}, s", one=one, two=two, growth=one / two)
@@ -201,7 +243,7 @@ def command_seconds(words: list[str], workers: str) -> float:
         begun = time.perf_counter()
         line = [sys.executable, "-m", "treadle", *words, "--workers", workers, "--json"]
         if words[0] != "actor":
-            line += ["--output", os.path.join(folder, "test_it.py" if words[0] == "unit" else "found")]
+            line += ["--output", os.path.join(folder, "found")]
         subprocess.run(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, check=False)
         return time.perf_counter() - begun
 
@@ -268,6 +310,7 @@ PARTS: dict[str, Callable[[Rows, bool], None]] = {
     **{strategy: partial(executions, strategy) for strategy in ("dpor", "random")},
     "pieces": pieces,
     **{name: partial(command, name) for name in COMMANDS},
+    "unit": unit,
     "cluster": through_a_cluster,
 }
 

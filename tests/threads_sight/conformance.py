@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import array
 import collections
+import csv
 import faulthandler
 import functools
 import io
@@ -146,6 +147,7 @@ TYPES: dict[str, tuple[Maker, dict[str, Call]]] = {
     "generator": (lambda keys: (x for x in range(len(keys))), _NEXT),
     "zip": (lambda keys: zip([1, 2][: len(keys)], [3, 4], strict=False), _NEXT),
     "map": (lambda keys: map(str, [1, 2][: len(keys)]), _NEXT),
+    "csv reader": (lambda keys: csv.reader(str(x) for x in range(len(keys))), _NEXT),
 }
 # Empty, one element that is equal to the argument, two elements of one hash.
 STATES: tuple[tuple[int, ...], ...] = ((), (1,), (2, 1))

@@ -38,6 +38,16 @@ def test_no_outcome_is_lost(group: int) -> None:
     assert undecided <= _TOGETHER // 2
 
 
+@pytest.mark.parametrize("kind", ["generator", "csv reader"])
+def test_who_takes_from_an_iterator_through_another_changes_both(kind: str) -> None:
+    """Also where the other one's type is made when its module is imported: those of itertools are, from 3.12 on."""
+    shown, all_shown = reduced((kind, (1,), "list", "list")), everything((kind, (1,), "list", "list"))
+    assert shown is not None
+    assert all_shown is not None
+    assert any("ValueError" in outcome for outcome in all_shown)
+    assert all_shown <= shown
+
+
 # A method that changes its object, and a case that notices when it is called a reader.
 _WRITERS = [
     (list, ("list", (1,), "pop", "len")),

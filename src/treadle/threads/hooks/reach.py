@@ -115,12 +115,12 @@ def _kind_of(kind: type) -> int:
         return NOTHING
     if issubclass(kind, io.IOBase):
         return OBJECT
-    if not kind.__flags__ & _HEAP_TYPE and hasattr(kind, "__next__"):  # in this order: a class may compute attributes
-        return ITERATOR
-    return OBJECT
+    return ITERATOR if _goes_on_in_c(kind) else OBJECT
 
 
-_HEAP_TYPE: Final = 1 << 9
+def _goes_on_in_c(kind: type) -> bool:
+    """Is it an iterator made in C? Nothing of the program is asked: a class may compute its attributes."""
+    return type(type.__getattribute__(kind, "__dict__").get("__next__")) is types.WrapperDescriptorType
 
 
 def _shows_memory(kind: type) -> bool:
