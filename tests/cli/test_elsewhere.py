@@ -15,7 +15,7 @@ import pytest
 import treadle
 from tests.cli.conftest import Cli
 from treadle import Verdict
-from treadle.doors.explore import campaign
+from treadle.doors.explore import failing
 
 # As in the list of what used not to replay: objects that are private to main shift the points of a replay.
 PRIVATE = """
@@ -143,7 +143,7 @@ def test_a_failure_whose_short_schedule_is_not_recorded_is_shown_unshrunk(monkey
     def worse(failing: Any, attempt: Any, *limits: Any) -> Any:
         return ["main"], failing[1]  # a schedule that passes
 
-    monkeypatch.setattr(campaign, "shrink_schedule", worse)
+    monkeypatch.setattr(failing, "shrink_schedule", worse)
     result = treadle.check(lost_update)
     assert result.verdict is Verdict.FAILED
     assert result.findings[0].replay
@@ -151,7 +151,7 @@ def test_a_failure_whose_short_schedule_is_not_recorded_is_shown_unshrunk(monkey
 
 
 def test_a_failure_that_cannot_be_recorded_is_still_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(campaign, "strand_runs", lambda run, shown: ())
+    monkeypatch.setattr(failing, "strand_runs", lambda run, shown: ())
     result = treadle.check(lost_update)
     assert result.verdict is Verdict.FAILED
     assert not result.findings[0].replay
