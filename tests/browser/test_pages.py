@@ -120,7 +120,7 @@ def test_who_makes_both_accesses_is_where_the_lock_belongs(browser: Browser, pag
 
 def test_a_deadlock_of_a_model_quotes_its_lines(browser: Browser, pages: dict[str, Path]) -> None:
     browser.open(pages["stuck"])
-    assert browser.texts(".stuck td:last-child")[:2] == ["Int answer = f.get;", "this.data = f.get;"]
+    assert browser.texts(".stuck td:last-child")[:2] == ["Int answer = f.get;", "this.content = f.get;"]
 
 
 # How many points of the arrows of a ring lie behind one of its words.
