@@ -162,7 +162,7 @@ def cases(types: dict[str, tuple[Maker, dict[str, Call]]] = TYPES) -> Iterator[t
 
 
 # CPython's own follows what was freed when the `__eq__` of a key lets another thread change it (3.11 to 3.13): that the
-# interpreter crashes is an outcome, and looked for in a process of its own.
+# interpreter crashes is an outcome, looked for in a process of its own. It need not: so it decides nothing.
 _CRASHING = frozenset({"OrderedDict"})
 CRASH = "the interpreter crashes"
 
