@@ -30,7 +30,9 @@ def test_no_outcome_is_lost(group: int) -> None:
     undecided = 0
     for case in _GROUPS[group]:
         shown, all_shown = reduced(case), everything(case)
-        if shown is None or all_shown is None:
+        if shown is None:
+            continue  # a pass would be one within bounds, and name what was taken as one step
+        if all_shown is None:
             undecided += 1
         elif CRASH not in shown | all_shown and not all_shown <= shown:  # behind a crash nobody sees the others
             lost.append((case, sorted(all_shown - shown)))
