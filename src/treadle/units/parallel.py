@@ -23,7 +23,7 @@ from treadle.search.cluster import Workforce, pool_of
 from treadle.search.workers import AnyPool, Busy
 from treadle.symbolic.explore import End, PathRun, book, run_one
 from treadle.symbolic.path import Alternative, Choices, Limit, SymbolicPath
-from treadle.symbolic.solve.answers import KnownAnswer
+from treadle.symbolic.solve.answers import KNOWN_ANSWERS, KnownAnswer
 from treadle.symbolic.solve.solver import Solver
 from treadle.units.cases import Cases
 from treadle.units.ctrl_c import CtrlC
@@ -404,7 +404,8 @@ def _explore_all(
         tree.session.ctrl_c = ctrl_c
         if progress is not None:
             tree.session.progress = _teller(progress, trees, tree)
-    setup = Setup(texts, [(s.target.text, s.options, dict(s.inside), s.known) for s in sessions])
+    recipes = [(s.target.text, s.options, dict(s.inside), s.known) for s in sessions]
+    setup = Setup(texts, recipes, KNOWN_ANSWERS.worth_telling)
     try:
         if any(not tree.over for tree in trees):
             with pool_of(workers, "treadle.units.worker:PathServer", setup, "unit") as pool:

@@ -50,6 +50,7 @@ class Setup:
 
     texts: Sequence[str]
     sessions: Sequence[Recipe]
+    worth_telling: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,7 @@ class PathServer:
         for text in setup.texts:
             for target in resolve(text):
                 self._targets.setdefault(target.text, target)
+        KNOWN_ANSWERS.worth_telling = setup.worth_telling
         KNOWN_ANSWERS.told = lambda answers: tell(("known", answers))
 
     def _session(self, number: int, is_rest: bool) -> tuple[Session, Solver]:

@@ -15,8 +15,8 @@ from typing import Final
 from treadle.symbolic.expr.node import Const, Expr, Model, Sort, var
 
 _MOST: Final = 20_000
-# Shorter questions are asked again sooner than told.
-_WORTH_TELLING: Final = 0.02
+# Seconds: shorter questions are asked again sooner than told.
+WORTH_TELLING: Final = 0.02
 
 Told = Callable[[Sequence["KnownAnswer"]], None]
 
@@ -39,6 +39,7 @@ class KnownAnswers:
     def __init__(self) -> None:
         self._known: dict[bytes, KnownAnswer] = {}
         self.told: Told | None = None
+        self.worth_telling = WORTH_TELLING
 
     def get(self, question: bytes) -> KnownAnswer | None:
         return self._known.get(question)
@@ -47,7 +48,7 @@ class KnownAnswers:
         values = None if model is None else tuple((v.args[0], v.sort.value, value) for v, value in model.items())
         known = KnownAnswer(question, answer, values)
         self.learn([known])
-        if self.told is not None and seconds >= _WORTH_TELLING:
+        if self.told is not None and seconds >= self.worth_telling:
             self.told([known])
 
     def forget(self) -> None:
