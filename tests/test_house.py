@@ -84,6 +84,37 @@ def test_no_module_leads_back_to_itself() -> None:
     assert cycles() == []
 
 
+ENGINES = ("threads", "tasks", "messages", "classes", "observe", "symbolic", "units", "abs")
+SIDEWAYS = {
+    "tasks": {"threads"},
+    "messages": {"threads", "tasks"},
+    "classes": {"threads", "tasks", "observe"},
+    "symbolic": {"observe"},
+    "units": {"symbolic", "observe"},
+    "abs": {"symbolic"},
+}
+DOORS_OF = {"class_": {"explore", "replay"}, "schedule": {"explore"}, "actor": {"replay"}}
+
+
+def arrows(package: str) -> dict[str, set[str]]:
+    """Which rooms of a package import from which others."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    edges = [(one, other) for one, others in GRAPH.items() for other in others]
+    for one, other in edges:
+        if one.startswith(package) and other.startswith(package):
+            room, needed = (name.removeprefix(package).partition(".")[0] for name in (one, other))
+            if room != needed:
+                found[room].add(needed)
+    return found
+
+
+def test_the_arrows_between_engines_and_between_doors_are_those_of_the_design() -> None:
+    """import-linter says which are forbidden; these are the ones that there are."""
+    between = {room: others & {*ENGINES} for room, others in arrows("treadle.").items() if room in ENGINES}
+    assert {room: others for room, others in between.items() if others} == SIDEWAYS
+    assert arrows("treadle.doors.") == DOORS_OF
+
+
 def test_imports_stand_at_the_top_of_a_module() -> None:
     assert [
         (name, other)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.classes.drive import campaign, kinds
+from treadle.classes.result import Options
 from treadle.core.errors import UsageError
 from treadle.core.result import Verdict
+from treadle.doors.class_.test_source import write_test
 
 
 def test_a_lost_update_is_found_by_the_first_assembled_test() -> None:
@@ -49,6 +51,13 @@ def test_a_check_and_an_act_that_do_not_go_together() -> None:
 
 def test_the_class_s_own_invariant_is_an_oracle() -> None:
     assert kinds(campaign("class_bank:Ledger"))["book"] == "invariant"
+
+
+@pytest.mark.parametrize(("name", "method"), [("Ledger", "invariant"), ("SealedLedger", "__invariant__")])
+def test_the_test_of_a_broken_invariant_calls_the_method_that_the_class_has(name: str, method: str) -> None:
+    result = campaign(f"class_bank:{name}", methods=("book",), calls=1)
+    fault = next(one for one in result.faults if one.kind == "invariant")
+    assert f".{method}() is not False" in write_test(result, fault, Options(), set()).source
 
 
 def test_one_place_handed_out_twice() -> None:

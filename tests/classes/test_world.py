@@ -61,6 +61,14 @@ def test_a_call_that_ends_the_process_does_not_end_the_command(folder: Path) -> 
     assert facts["reason"].startswith("the process in which the class was called ended by itself (exit code -11)")
 
 
+@pytest.mark.parametrize("does", ["os.close(number)", "os.dup2(os.open(os.devnull, 1), number)", "sys.stdout.close()"])
+def test_a_call_that_takes_the_streams_away_does_not_take_those_of_the_command(folder: Path, does: str) -> None:
+    text = f"import os, sys\n\n\nclass Closes:\n    def shut(self, number: int):\n        {does}\n"
+    (folder / "closing.py").write_text(text)
+    code, facts, err = treadle_class(folder, "closing:Closes")
+    assert (facts["target"], facts["verdict"] == "FAILED") == ("closing:Closes", code == 1), err
+
+
 def test_an_import_that_would_change_the_world_is_refused(folder: Path) -> None:
     (folder / "importing.py").write_text("import os\nos.mkdir('made')\n\n\nclass Quiet:\n    def go(self): pass\n")
     code, _, err = treadle_class(folder, "importing:Quiet")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from treadle.core.errors import UsageError
-from treadle.core.settings import check_values, did_you_mean, read_settings
+from treadle.core.settings import check_values, read_settings
+from treadle.core.words import choices
 
 
 def project(folder: Path, table: str) -> Path:
@@ -47,5 +48,5 @@ def test_options_of_a_call_are_checked_alike() -> None:
 
 
 def test_a_long_list_of_names_is_cut() -> None:
-    assert did_you_mean("q", ["alpha", "beta"]) == "there are: alpha, beta"
-    assert did_you_mean("q", [f"name{n}" for n in range(20)]).endswith("name11, ...")
+    assert choices("q", ["alpha", "beta"]) == "; there are: alpha, beta"
+    assert choices("q", [f"name{n}" for n in range(20)]).endswith("name11, ...")

@@ -14,6 +14,7 @@ from treadle.cli.class_ import report
 from treadle.core.verdict import Verdict
 from treadle.doors.class_ import shown
 from treadle.doors.class_.console import show
+from treadle.doors.class_.page import class_part
 from treadle.doors.class_.pytest_file import class_file
 from treadle.report.fresh_process import run_python, run_tests
 
@@ -42,7 +43,9 @@ def test_get_or_create_that_makes_two_objects() -> None:
 def test_a_lost_count_is_a_warning() -> None:
     result = found("Cache")
     assert result.faults == []
-    assert "get || get: no order of the calls leaves hits == 1" in [warning.message for warning in result.warnings]
+    lost = "get || get: no order of the calls leaves hits == 1"
+    assert lost in [warning.message for warning in result.warnings]
+    assert f"serializability: {lost}" in class_part(result)["warnings"]
 
 
 @pytest.mark.slow

@@ -159,7 +159,7 @@ def test_nothing_is_inferred_unless_asked() -> None:
     [
         ("acyclic(nod)", "'nod' is not a parameter of 'third' (did you mean 'node'?); its parameters are node"),
         ("acyclc(node)", "no assumption is called 'acyclc'; did you mean 'acyclic'?"),
-        ("disjoint(node)", "there are non_aliasing, non_sharing, acyclic"),
+        ("disjoint(node)", "there are: non_aliasing, non_sharing, acyclic"),
         ("acyclic(node.nxt)", "'node' has no field 'nxt'; did you mean 'next'?"),
         ("acyclic(node.next.bla)", "'node.next' has no field 'bla'; the fields of Node are next, value"),
         ("acyclic(node.value)", "'node.value' is int, no object"),

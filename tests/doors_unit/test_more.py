@@ -486,6 +486,14 @@ def test_a_wanted_bound(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("unit_growing:grid", "--more", "-k", "3", capsys=capsys)[0] == 2
 
 
+def test_a_target_has_one_name_whether_given_by_file_or_by_module(capsys: pytest.CaptureFixture[str]) -> None:
+    _module("growing_7", _PROGRAM)
+    assert run("growing_7.py:loop", "-k", "1", capsys=capsys)[0] == 0
+    code, out, _ = run("growing_7:loop", "--more", "--json", capsys=capsys)
+    assert code == 0
+    assert {"from_k": 1, "k": 2, "new": 1}.items() <= json.loads(out)["more"].items()
+
+
 def test_a_module_grows_together(capsys: pytest.CaptureFixture[str]) -> None:
     _module("growing_6", _PROGRAM)
     assert run("growing_6", "-k", "1", capsys=capsys)[0] == 0

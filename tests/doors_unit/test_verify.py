@@ -35,7 +35,7 @@ def test_tests_that_fail_now_and_then_cost_no_others(monkeypatch: pytest.MonkeyP
         found = check(source, *args, **named)
         if rounds <= 4:
             test = found.passed.pop()
-            found.failed[test] = "AssertionError: now and then"
+            found.failed[test] = FreshOutcome("failed", "AssertionError: now and then")
         return found
 
     monkeypatch.setattr(unit_verify, "check", unsteady)
@@ -53,6 +53,19 @@ def test_tests_that_never_pass_are_all_named(monkeypatch: pytest.MonkeyPatch) ->
     suite = treadle.unit("unit_growing:straight", write_file=False, probe=False)
     assert (suite.tests, suite.complete) == (0, False)
     assert len(suite.disagreements) == 2
+
+
+def test_what_the_program_says_does_not_decide_how_a_test_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even in words that could be ours."""
+    said = FreshOutcome("failed", "AssertionError: it did not finish; pass --allow-effects")
+
+    def failing(source: str, *args: Any, **named: Any) -> Checked:
+        return Checked(failed=dict.fromkeys(check(source, *args, **named).passed, said))
+
+    monkeypatch.setattr(unit_verify, "check", failing)
+    suite = treadle.unit("unit_growing:straight", write_file=False, probe=False)
+    assert [why for _, why in suite.disagreements] == [said.why, said.why]
+    assert not suite.unsupported
 
 
 _ENDS = """
@@ -81,7 +94,7 @@ def test_a_process_that_ends_too_early_proves_nothing() -> None:
     checked = check(_ENDS, [])
     assert checked.passed == ["test_three"]
     assert sorted(checked.failed) == ["test_one", "test_two"]
-    assert "the process ended before it did" in checked.failed["test_one"]
+    assert "the process ended before it did" in checked.failed["test_one"].why
 
 
 @pytest.mark.fresh
@@ -93,11 +106,11 @@ def test_an_own_test_that_ends_the_process_is_no_fault_of_the_new_ones() -> None
 
 
 def test_a_test_without_time_to_run_is_neither_wrong_nor_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unit_check, "_outcomes", lambda tests: {"test_new": FreshOutcome(True)})
+    monkeypatch.setattr(unit_check, "_outcomes", lambda tests: {"test_new": FreshOutcome("passed")})
     monkeypatch.setattr(unit_check, "_together", lambda *args: ({}, CodeCoverage()))
     checked = check("", [], seconds=0)
     assert (checked.passed, checked.failed) == ([], {})
-    assert "the process ended before it did" in check("", [], seconds=600).failed["test_new"]
+    assert "the process ended before it did" in check("", [], seconds=600).failed["test_new"].why
 
 
 _COUNTED = """
@@ -133,7 +146,7 @@ def test_a_file_is_checked_again_only_where_it_has_changed(monkeypatch: pytest.M
         asked.append(named["before"])
         found = check(source, *args, **named)
         if len(asked) == 1:
-            found.failed[found.passed.pop()] = "AssertionError: once"
+            found.failed[found.passed.pop()] = FreshOutcome("failed", "AssertionError: once")
         return found
 
     monkeypatch.setattr(unit_verify, "check", once_wrong)

@@ -157,3 +157,12 @@ class Once:
             return False
         self._ready = True
         return True
+
+
+class SealedLedger(Ledger):
+    """The same, whose invariant has the name that nobody calls by accident."""
+
+    invariant = None
+
+    def __invariant__(self):
+        return self._debit == self._credit

@@ -11,8 +11,9 @@ import pytest
 from treadle.core.choice import Stop, StrandRuns
 from treadle.core.errors import UsageError
 from treadle.core.result import Evidence, Finding, Result, Verdict
-from treadle.core.settings import did_you_mean, read_settings
+from treadle.core.settings import read_settings
 from treadle.core.trail import Trail
+from treadle.core.words import choices
 from treadle.report import console, progress, store
 from treadle.report.progress import Progress, count, describe, duration
 
@@ -154,7 +155,7 @@ def test_wrong_settings_are_wrong_use(tmp_path: Path, text: str, sentence: str) 
 
 
 def test_a_word_that_is_near_nothing_gets_the_list() -> None:
-    assert did_you_mean("xyz", ["one", "two"]) == "there are: one, two"
+    assert choices("xyz", ["one", "two"]) == "; there are: one, two"
 
 
 def test_a_saved_finding_is_the_trail_again(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ from treadle.symbolic.python.machine import (
     effects,
     equality,
     iteration,
+    operators,
 )
 from treadle.symbolic.python.machine.vm import NOT_ANSWERED, VM
 from treadle.symbolic.python.types import assignments, heirs, hints
@@ -271,6 +272,21 @@ def test_a_real_list_is_never_changed_by_a_path() -> None:
     list_methods.append(vm, copy, 3)
     assert real == [1, [2]]
     assert concrete.call_real(vm, operator.add, [2, 3], {}) == 5
+
+
+def test_a_bug_of_ours_is_no_exception_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What real code returned is taken over outside of what is told as the program's own error."""
+
+    def broken(value: Any) -> Any:
+        raise ZeroDivisionError("ours")
+
+    vm = machine()
+    monkeypatch.setattr(vm, "lift", broken)
+    with pytest.raises(ZeroDivisionError, match="ours"):
+        operators.binary(vm, "+", 1, 2)
+    for real, name in ((1 + 2j, "real"), (collections, "deque")):
+        with pytest.raises(ZeroDivisionError, match="ours"):
+            attributes.get(vm, real, name)
 
 
 def test_what_reaches_outside_is_refused_before_it_runs() -> None:

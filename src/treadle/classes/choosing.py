@@ -27,6 +27,7 @@ from treadle.classes.stand_ins import needs_stand_in
 from treadle.classes.subject import CLASS_ITSELF, Subject, SubjectMethod, is_own
 from treadle.classes.ways import constructors, of_heirs
 from treadle.core.errors import Unsupported, UsageError
+from treadle.observe.effects import WorldEffect
 from treadle.threads.fingerprint import attributes_of
 
 # A call that raises one of these was not meant to be made like this.
@@ -174,7 +175,7 @@ def _does_not_build(subject: Subject, call: MethodCall, error: BaseException) ->
     return f"{subject.target} cannot be built: {call} raises {said}; {hint} a factory with --setup FILE:function"
 
 
-def _touches_the_world(subject: Subject, what: str) -> str:
+def _touches_the_world(subject: Subject, what: WorldEffect) -> str:
     """Constructors that reach outside cannot be run thousands of times."""
     return (
         f"the constructor of {subject.target} would {what}, which no schedule controls; give a factory that replaces "

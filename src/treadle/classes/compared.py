@@ -12,7 +12,8 @@ import types
 from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
-from treadle.threads.fingerprint import ADDRESS, digest, fingerprint, is_iterator
+from treadle.core.words import has_address, without_addresses
+from treadle.threads.fingerprint import digest, fingerprint, is_iterator
 
 # A longer text is not read in a test.
 _LONGEST_LITERAL = 200
@@ -25,7 +26,7 @@ def as_compared(value: Any, shared: Any = None, without: Collection[str] = ()) -
     if is_iterator(value) and value is not shared:
         return ("iterator", type(value).__name__)
     if type(value) is str:
-        return ADDRESS.sub("", value)  # the address of an object is another one each time
+        return without_addresses(value)  # the address of an object is another one each time
     return fingerprint(value, without, {id(shared): "sout"}, outside=True)
 
 
@@ -33,7 +34,7 @@ def literal(value: Any) -> str | None:
     """The value as source text, if it can be written down so that it is equal to itself."""
     try:
         text = repr(value)
-        if ADDRESS.search(text):
+        if has_address(text):
             return None
         return text if len(text) < _LONGEST_LITERAL and ast.literal_eval(text) == value else None
     except Exception:

@@ -7,17 +7,16 @@ of the outermost calls does not matter, so M is a set.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from treadle.core.names import without_identity
 from treadle.core.result import Step
 
 # operation, what it works on without the identity of the object, file, line; or ("enter" | "exit", function, "", 0)
 Event: TypeAlias = tuple[str, str, str, int]
 Trace: TypeAlias = tuple[Event, ...]
 
-_IDENTITY = re.compile(r"#(T\d[\d.]*|\d+)|\[.*\]")
 _NOT_EVENTS = frozenset({"finishes", "yields"})
 # Of a loop: the most events of one turn, and how often it counts at the most.
 _LONGEST_LOOP = 12
@@ -38,7 +37,7 @@ def trace_of(method: str, steps: Sequence[Step], ending: str = "") -> Trace:
         events += [("exit", name, "", 0) for name in reversed(inside[depth:])]
         events += [("enter", name, "", 0) for name in stack[depth:]]
         inside = stack
-        events.append((step.operation, _IDENTITY.sub("", step.object), step.file, step.line))
+        events.append((step.operation, without_identity(step.object), step.file, step.line))
     events += [("exit", name, "", 0) for name in reversed(inside)]
     events.append(("exit", method, ending, 0))
     return tuple(folded(events))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from treadle.classes.stage import Stage, Work
 from treadle.classes.subject import Subject
 from treadle.core.result import Step
 from treadle.search.strategy import Strategy
-from treadle.tasks.environment import IN_TEST
+from treadle.tasks.environment import IN_TEST, CancelledTask
 from treadle.tasks.loom import TaskLoom
 from treadle.threads.execution import Execution
 from treadle.threads.loom import Loom
@@ -88,8 +87,7 @@ class TaskStage(Stage):
 
     async def _gather(self, sout: Any, work: list[Work]) -> None:
         tasks: list[Any] = [
-            asyncio.create_task(self._task(number, sout, part), name=f"T{number + 1}")
-            for number, part in enumerate(work)
+            asyncio.create_task(self._task(number, sout, part), name=_name(number)) for number, part in enumerate(work)
         ]
         self.strand_names = [task.treadle_strand.treadle_name for task in tasks]
         self.together = True
@@ -115,7 +113,7 @@ class TaskStage(Stage):
 
     def steps_of(self, run: Execution) -> list[Step]:
         """The tasks are called T1 and T2, as threads are; what asyncio does for itself is left out."""
-        columns = {name: f"T{number + 1}" for number, name in enumerate(self.strand_names)}
+        columns = {name: _name(number) for number, name in enumerate(self.strand_names)}
         return [
             replace(step, strand=columns[step.strand])
             for step in cast(Any, run).story
@@ -124,12 +122,13 @@ class TaskStage(Stage):
 
     def told_besides(self, run: Execution) -> str:
         """Who is cancelled, and where it stands then."""
-        story: list[Step] = cast(Any, run).story
-        for number, step in enumerate(story):
-            if step.operation == "chooses" and re.fullmatch("task T[0-9] is cancelled", step.object):
-                victim = step.object.split()[1]
-                place = self.strand_names[int(victim[1:]) - 1]
-                after = next((one for one in story[number:] if one.strand == place), step)
-                where = f" at {Path(after.file).name}:{after.line}" if after.file else ""
-                return f"{victim} is cancelled{where}"
-        return ""
+        cancelled: CancelledTask | None = cast(Any, run).cancelled
+        if cancelled is None or cancelled.name not in map(_name, range(len(self.strand_names))):
+            return ""
+        where = "".join(f" at {Path(file).name}:{line}" for file, line, _ in cancelled.place[:1])
+        return f"{cancelled.name} is cancelled{where}"
+
+
+def _name(number: int) -> str:
+    """The task of a column is called as a thread is."""
+    return f"T{number + 1}"

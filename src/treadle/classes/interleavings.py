@@ -7,6 +7,7 @@ is judged against all orders of the calls.
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -117,10 +118,9 @@ class Witness:
     def effect(self) -> Effect:
         """What sort of thing goes wrong: the kind, which call raises what and at which line, or what shows it."""
         violation, (kind, thread, number) = self.violation, self.violation.where
-        what = violation.message.partition(":")[0].partition(" ")[0]
         if violation.kind == "exception" and kind == "result":
-            return violation.kind, what, self.test.threads[thread][number].method, violation.place
-        return violation.kind, what if violation.kind in ("exception", "broken state") else kind, "", ""
+            return violation.kind, violation.error, self.test.threads[thread][number].method, violation.place
+        return violation.kind, violation.error if violation.kind in ("exception", "broken state") else kind, "", ""
 
 
 @dataclass
@@ -147,7 +147,7 @@ def _is_enough(witness: Witness, effect: Effect | None) -> bool:
 def _is_sound(outcome: Outcome, orders: list[Outcome]) -> bool:
     """Does nothing go wrong that goes wrong in no order, but that a call is cancelled?"""
     found = judge(outcome, orders, values=False)
-    return found is None or (found.kind == "exception" and found.message.startswith("CancelledError"))
+    return found is None or (found.kind == "exception" and found.error == CancelledError.__name__)
 
 
 def _with(threads: tuple[_T, ...], number: int, one: _T) -> tuple[_T, ...]:

@@ -10,7 +10,6 @@ is a warning, not a fault.
 from __future__ import annotations
 
 import itertools
-import re
 import traceback
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 import treadle.core
+from treadle.core.words import without_addresses
 
 # what a call did: ("returned", value), ("raised", type name, text, where), ("pending",)
 Happened = tuple[Any, ...]
@@ -25,7 +25,6 @@ Happened = tuple[Any, ...]
 PENDING: Happened = ("pending",)
 DEADLOCK, LIVELOCK, LIMIT = "deadlock", "livelock", "limit"
 _TREADLE = str(Path(treadle.core.__file__).parents[1])
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def returned(value: Hashable) -> Happened:
@@ -33,7 +32,7 @@ def returned(value: Hashable) -> Happened:
 
 
 def raised(error: BaseException) -> Happened:
-    text = _ADDRESS.sub("", str(error))  # an address is another one in every process
+    text = without_addresses(str(error))  # an address is another one in every process
     return ("raised", type(error).__name__, text.splitlines()[0][:120] if text else "", _line_of(error))
 
 
@@ -95,6 +94,7 @@ class Violation:
     message: str
     where: tuple[str, int, int] = ("", 0, 0)  # ("result", thread, call), ("observed", number, 0), ("later", number, 0)
     place: str = ""  # the line that raises
+    error: str = ""  # the type of what is raised
 
     @property
     def is_fault(self) -> bool:
@@ -170,14 +170,14 @@ def _exceptions(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None
             )
             if _type(happened) not in known and not open_ended:
                 text = f"{happened[1]}: {happened[2]}" if happened[2] else happened[1]
-                return Violation("exception", text, ("result", thread, number), happened[3])
+                return Violation("exception", text, ("result", thread, number), happened[3], happened[1])
     return None
 
 
 def _crashes(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
     for name in outcome.crashed:
         if not any(name in other.crashed for other in orders):
-            return Violation("exception", f"{name} in a thread that the class started")
+            return Violation("exception", f"{name} in a thread that the class started", error=name)
     return None
 
 
@@ -265,5 +265,5 @@ def _later(outcome: Outcome, orders: Sequence[Outcome]) -> Violation | None:
                 continue
             if all(_type(getattr(other, kind)[number]) != _type(happened) for other in alike):
                 text = f"{happened[1]}: {happened[2]}" if happened[2] else happened[1]
-                return Violation("broken state", text, (kind, number, 0))
+                return Violation("broken state", text, (kind, number, 0), error=happened[1])
     return None

@@ -14,10 +14,8 @@ from typing import Any
 
 from treadle.classes.calls import Argument, MethodCall, Value
 from treadle.classes.interleavings import InterleavingExplorer, Witness
-from treadle.classes.stage import Test
-from treadle.core.errors import TreadleError
+from treadle.classes.stage import NotPlayed, Test
 from treadle.search.shrink import shrink
-from treadle.threads.diverged import Diverged
 
 # Schedules of one candidate: the fault is known to be near.
 _MOST = 400
@@ -159,8 +157,6 @@ def _fails_alike(
 ) -> Witness | None:
     try:
         explored = explorer.explore(test, _MOST, may_go_on, effect=witness.effect)
-    except (TreadleError, Diverged):
-        raise
-    except Exception:
+    except NotPlayed:
         return None  # a shorter value that the class does not take: the object cannot be made
     return next((found for found in explored.witnesses if found.effect == witness.effect), None)

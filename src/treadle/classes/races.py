@@ -62,10 +62,9 @@ def told_together(effects: list[Fault]) -> list[tuple[Fault, str]]:
     before it. The first stands for them."""
     groups: dict[tuple[str, str, tuple[str, ...]], list[Fault]] = {}
     for effect in effects:
-        _, _, what = effect.message.partition(": ")
-        groups.setdefault((effect.kind, what, tuple(effect.locations)), []).append(effect)
+        groups.setdefault((effect.kind, effect.what, tuple(effect.locations)), []).append(effect)
     told = []
     for (_, what, _), group in groups.items():
-        pairs = ", ".join(dict.fromkeys(one.message.partition(": ")[0] for one in group))
-        told.append((group[0], f"{pairs}: {what}" if what else pairs))
+        pairs = ", ".join(dict.fromkeys(one.calls for one in group))
+        told.append((group[0], f"{pairs}: {what}"))
     return told

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
 from treadle.classes.linearizability import PENDING, Happened
+from treadle.core.names import label_and_number
 from treadle.core.operation import MULTI, Operation
 from treadle.core.result import Step
 from treadle.threads.execution import Execution
@@ -55,13 +55,10 @@ def pending(run: Execution, begun: Begun | None) -> CallRecord:
     return found
 
 
-_NEW = re.compile(r"^(.+)#(\d+)(\W|$)")
-
-
 def on_new_object(operation: Operation, named: dict[Any, int]) -> bool:
     """Does an operation work only on objects that the call itself made? `named` counts the objects before it."""
     kind, name, key = operation
     if kind == MULTI:
         return all(on_new_object(part, named) for part in key)
-    match = _NEW.match(name) if isinstance(name, str) else None
-    return match is not None and int(match[2]) > named.get(match[1], 0)
+    made = label_and_number(name) if isinstance(name, str) else None
+    return made is not None and made[1] > named.get(made[0], 0)

@@ -52,7 +52,7 @@ class Fault(JsonForm):
     """A fault, minimised: what happened, why no order of the calls explains it, and the execution that shows it."""
 
     kind: str
-    message: str
+    message: str  # which calls, and what they do
     methods: list[str]
     locations: list[str]
     witness: Witness = field(metadata=NOT_IN_JSON)
@@ -79,6 +79,16 @@ class Fault(JsonForm):
     race: frozenset[str] = field(default=frozenset(), metadata=NOT_IN_JSON)
     # what else the same race does, the gravest first
     effects: list[Fault] = field(default_factory=list, metadata=in_json_as("effects", if_any=True))
+
+    @property
+    def calls(self) -> str:
+        """The calls that are made at once, with which the message begins."""
+        return calls_of(self.witness)
+
+    @property
+    def what(self) -> str:
+        """The message without the calls."""
+        return self.message.removeprefix(f"{self.calls}: ")
 
     @property
     def all_effects(self) -> list[Fault]:
@@ -132,8 +142,12 @@ class ClassResult(JsonForm):
     warnings: list[Fault] = field(default_factory=list)
     unconfirmed: list[Fault] = field(default_factory=list)  # found, but every schedule of a test of its own passes
     not_called: dict[str, str] = field(default_factory=dict)  # methods that were not called, and why
+    idle: set[str] = field(
+        default_factory=set, metadata=NOT_IN_JSON
+    )  # of these, those that were called and did nothing
     notes: list[str] = field(default_factory=list)  # what was not judged, and why
     reason: str = ""
+    untried: bool = field(default=False, metadata=NOT_IN_JSON)  # is it because methods were not called, or did nothing?
     first_fault: float | None = field(default=None, metadata=in_json_as("first_fault_seconds"))
     subject: Subject | None = field(default=None, metadata=NOT_IN_JSON)
     written: str = field(default="", metadata=in_json_as("file"))  # the file with the tests
@@ -171,10 +185,15 @@ def add_matrix(into: ClassResult, other: ClassResult) -> None:
     into.work = {part: into.work.get(part, 0.0) + other.work.get(part, 0.0) for part in {**into.work, **other.work}}
 
 
+def calls_of(witness: Witness) -> str:
+    """Which calls are made at once: `deposit || deposit`."""
+    return " || ".join("; ".join(call.method for call in calls) for calls in witness.test.threads)
+
+
 def message(witness: Witness) -> str:
     """What happened, in one sentence: `deposit || deposit: no order of the two calls gives balance == 1`."""
     test, violation, outcome = witness.test, witness.violation, witness.outcome
-    head = " || ".join("; ".join(call.method for call in calls) for calls in test.threads)
+    head = calls_of(witness)
     kind, number, extra = violation.where
     texts = outcome.texts
     if violation.kind == "exception" and kind == "result":

@@ -20,10 +20,10 @@ from treadle.classes.compared import as_compared, literal, same_objects, told
 from treadle.classes.linearizability import DEADLOCK, LIMIT, LIVELOCK, PENDING, Happened, Outcome, raised, returned
 from treadle.classes.looked import state_key, untold_before
 from treadle.classes.records import Begun, CallRecord, Sequence, on_new_object, pending
-from treadle.classes.subject import PASSING, Subject
+from treadle.classes.subject import PASSING, Subject, invariant_of
 from treadle.core.errors import Unsupported
 from treadle.core.result import Step
-from treadle.observe.effects import EffectGuard, is_network, scratch_folder
+from treadle.observe.effects import EffectGuard, WorldEffect, scratch_folder
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
 from treadle.threads.detail import short, undescribed
 from treadle.threads.execution import Execution
@@ -92,6 +92,10 @@ class EffectOfMethod(Exception):
         super().__init__(f"{method or 'the constructor'} would {what}")
 
 
+class NotPlayed(Exception):
+    """What a test does around its calls has failed, such as making the object; the cause is what was raised."""
+
+
 class First(Strategy):
     """Lets whoever can go on do so, oldest first: for executions that leave nothing to choose."""
 
@@ -118,7 +122,7 @@ class Stage:
     ) -> None:
         self.allow_effects = allow_effects
         self.scratch = ""  # where calls may write
-        self.refused: list[str] = []  # what the last execution would have done to the world
+        self.refused: list[WorldEffect] = []  # what the last execution would have done to the world
         self.refused_in = ""  # the method that would have
         self.refused_call = ""  # and the call of it
         self.offline: dict[str, str] = {}  # methods that have met a network that is not there, and how
@@ -207,13 +211,13 @@ class Stage:
         finally:
             self.refused = guard.refused
             if self.refused and not self.probing and not self.only_offline:
-                raise EffectOfMethod(self.refused_in, self.refused[0], self.refused_call)
+                raise EffectOfMethod(self.refused_in, str(self.refused[0]), self.refused_call)
 
     @property
     def only_offline(self) -> bool:
         """Was nothing refused but the network, and that in calls? They meet it as programs do where there is none: an
         OSError is an outcome like any other."""
-        return bool(self.refused_in) and all(map(is_network, self.refused))
+        return bool(self.refused_in) and all(effect.network for effect in self.refused)
 
     def _play(self) -> None:
         """What the main strand of every execution does. Threads that the object has started end with it."""
@@ -298,8 +302,8 @@ class Stage:
             if len(self._guard.refused) > before:
                 if not before:
                     self.refused_in, self.refused_call = ready.call.method, str(ready.call)
-                if self.test is None and is_network(self._guard.refused[-1]):  # of two at once, either may be the one
-                    self.offline.setdefault(ready.call.method, self._guard.refused[-1])
+                if self.test is None and self._guard.refused[-1].network:  # of two at once, either may be the one
+                    self.offline.setdefault(ready.call.method, str(self._guard.refused[-1]))
 
     def _settle(self, happened: tuple[str, Any], sout: Any) -> Happened:
         """A result as plain data."""
@@ -381,7 +385,7 @@ class Stage:
         )
         main = run.strands[0].exception
         if main is not None and not isinstance(main, StrandEnd):
-            raise main
+            raise NotPlayed(type(main).__name__) from main
         return outcome
 
     def _settle_late(self, happened: tuple[str, Any]) -> Happened:
@@ -520,15 +524,14 @@ class Stage:
 
     def _invariant(self, sout: Any) -> Happened | None:
         """A user's own check of the object, if there is one."""
-        for name in ("__invariant__", "invariant"):
-            check = getattr(type(sout), name, None)
-            if callable(check):
-                try:
-                    holds = check(sout)
-                except Exception as error:
-                    return raised(error)
-                return returned(holds is None or bool(holds))
-        return None
+        name = invariant_of(type(sout))
+        if not name:
+            return None
+        try:
+            holds = getattr(type(sout), name)(sout)
+        except Exception as error:
+            return raised(error)
+        return returned(holds is None or bool(holds))
 
 
 def _selection(source: Any, packages: tuple[str, ...]) -> ModuleSelection:

@@ -28,8 +28,8 @@ from typing import Any
 
 from treadle.classes import reading
 from treadle.classes.calls import AWAITING, Argument, MethodCall, Value
-from treadle.core.errors import Unsupported, UsageError
-from treadle.core.settings import did_you_mean
+from treadle.core.errors import NoSuchModule, Unsupported, UsageError
+from treadle.core.words import choices
 from treadle.observe.effects import EffectGuard, EffectRefused, scratch_folder
 from treadle.observe.parameters import BUILTIN, Parameter, hints_of, parameters_of, parameters_of_class
 from treadle.threads.instrument.selection import never
@@ -99,6 +99,15 @@ class SubjectMethod:
 
     def __str__(self) -> str:
         return self.name
+
+
+# What a class may call its own check of its objects.
+_INVARIANTS = ("__invariant__", "invariant")
+
+
+def invariant_of(cls: Any) -> str:
+    """The method by which a class checks its objects itself; '' where it has none."""
+    return next((name for name in _INVARIANTS if callable(getattr(cls, name, None))), "")
 
 
 @dataclass
@@ -199,7 +208,7 @@ def import_module(name: str, guarded: bool = True) -> types.ModuleType:
         raise UsageError(f"'{name}' cannot be imported: {refused}; pass --allow-effects to let it") from None
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
-            raise UsageError(f"there is no module '{name}' that Python can import from here") from None
+            raise NoSuchModule(f"there is no module '{name}' that Python can import from here") from None
         raise UsageError(f"'{name}' cannot be imported: it needs '{error.name}', which is not installed") from None
     except SyntaxError as error:
         place = f" ({error.filename}:{error.lineno})" if error.filename else ""
@@ -222,7 +231,7 @@ def find_class(target: str, guarded: bool = True) -> Any:
     for part in path.split(".") if path else ():  # `pkg.mod:` is the module itself
         if not hasattr(value, part):
             names = [n for n, v in vars(value).items() if isinstance(v, type) and not n.startswith("_")]
-            raise UsageError(f"there is no '{part}' in {target.partition(':')[0]}; {did_you_mean(part, names)}")
+            raise UsageError(f"there is no '{part}' in {target.partition(':')[0]}{choices(part, names)}")
         value = getattr(value, part)
     if isinstance(value, types.ModuleType | type):
         return value

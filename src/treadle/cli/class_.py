@@ -425,7 +425,7 @@ def _go_on_without(result: ClassResult, subject: Subject, options: Options, prog
     again.unconfirmed = result.unconfirmed
     again.seconds += result.seconds
     if not again.faults:
-        again.verdict, again.reason = result.verdict, result.reason
+        again.verdict, again.reason, again.untried = result.verdict, result.reason, result.untried
     return again
 
 

@@ -26,8 +26,9 @@ import pytest
 
 from treadle.cli.tidying import DoesNotEnd, not_for_ever
 from treadle.core.errors import InternalError, TreadleError, UsageError
-from treadle.core.settings import did_you_mean, read_settings
+from treadle.core.settings import read_settings
 from treadle.core.verdict import EXIT_INTERNAL, EXIT_WRONG_USE
+from treadle.core.words import choices, hint
 from treadle.pytest_plugin import CAMPAIGN, Campaign, is_marked
 
 
@@ -60,8 +61,7 @@ class Target:
 def _nearby(path: Path) -> str:
     folder = path.parent
     names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-    near = did_you_mean(path.name, names)
-    return f"; {near}" if near.startswith("did") else ""
+    return hint(path.name, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +299,7 @@ def _nothing_selected(outcome: Run, code: int | pytest.ExitCode, text: str) -> s
     wanted = "::".join(target.names)
     if wanted in names:  # the parameter is wrong
         names = sorted({"::".join(names) for names in outcome.seen})
-    return f"there is no test '{wanted}' in {target.path}; {did_you_mean(wanted, names)}"
+    return f"there is no test '{wanted}' in {target.path}{choices(wanted, names)}"
 
 
 def _error_line(text: str) -> str:

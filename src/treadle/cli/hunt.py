@@ -15,7 +15,7 @@ from treadle.classes.subject import import_module
 from treadle.cli.class_ import ClassServer, TestsPlace, modules_of, one_by_one, seconds, skipped
 from treadle.cli.output import annotate, machine_options, page_option, strictly, write_page, write_sarif
 from treadle.cli.workforce import workforce_options
-from treadle.core.errors import TreadleError, UsageError
+from treadle.core.errors import NoSuchModule, TreadleError, UsageError
 from treadle.core.verdict import EXIT_NOT_A_PASS, Verdict, worst
 from treadle.doors.class_.hunt import Ledger, Prey, ranked, summary
 from treadle.doors.class_.remarks import class_remarks
@@ -95,9 +95,9 @@ def _prey(packages: tuple[str, ...], guarded: bool) -> Prey:
         for package in packages:
             try:
                 prey.add(package, modules_of(import_module(package, guarded), guarded))
+            except NoSuchModule:
+                raise
             except UsageError as error:
-                if "there is no module" in str(error):
-                    raise
                 prey.refused[package] = str(error)
     return prey
 

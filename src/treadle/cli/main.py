@@ -7,7 +7,6 @@ or unsupported, 3 cut or nothing to explore. A bug in Treadle is none of these: 
 
 from __future__ import annotations
 
-import difflib
 import os
 import signal
 import sys
@@ -20,6 +19,7 @@ from treadle import __version__
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.packages import with_extra
 from treadle.core.verdict import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_WRONG_USE
+from treadle.core.words import hint
 from treadle.report.fresh_process import HASH_SEED, usual_hash_seed
 from treadle.report.terminal import begin, harmless
 
@@ -47,9 +47,7 @@ class _Lazy(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
-            near = difflib.get_close_matches(name, COMMANDS, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else f"; there are: {', '.join(COMMANDS)}"
-            raise UsageError(f"no command '{name}'{hint}")
+            raise UsageError(f"no command '{name}'{hint(name, COMMANDS, '; there are: ' + ', '.join(COMMANDS))}")
         module, attribute = COMMANDS[name][0].split(":")
         command: click.Command = getattr(with_extra(name, module), attribute)
         return command

@@ -14,6 +14,7 @@ from treadle.core.errors import UsageError
 from treadle.core.packages import with_extra
 from treadle.core.result import Result
 from treadle.core.trail import Trail
+from treadle.core.verdict import EXIT_PASSED
 from treadle.doors.replay import replayer_of, test_from_here
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
@@ -59,7 +60,7 @@ def _report(result: Result, as_json: bool) -> int:
         print(json.dumps(result.to_json()))
     else:
         console.show_replay(result)
-    return result.verdict.exit_code if result.failed else 0
+    return result.verdict.exit_code if result.failed else EXIT_PASSED
 
 
 def read(text: str) -> Trail:

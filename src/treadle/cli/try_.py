@@ -13,7 +13,7 @@ from rich.table import Table
 
 from treadle.cli.output import page_option, write_page
 from treadle.core.errors import UsageError
-from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS, EXIT_PASSED
+from treadle.core.verdict import Verdict, worst
 from treadle.doors.explore import project
 from treadle.report import page as pages
 from treadle.report.fresh_process import scratch_folder
@@ -136,6 +136,5 @@ def _show(rows: list[project.Row], left_out: int) -> None:
 
 def exit_code(rows: list[project.Row]) -> int:
     """1 when a test fails under some schedule, 0 when all pass, 3 otherwise."""
-    if any(row.verdict == "FAILED" for row in rows):
-        return EXIT_FAILED
-    return EXIT_PASSED if all(row.verdict.startswith("PASSED") for row in rows) else EXIT_NOT_A_PASS
+    endings = {verdict.value: verdict for verdict in Verdict}
+    return worst(endings.get(row.verdict, Verdict.CUT) for row in rows).exit_code

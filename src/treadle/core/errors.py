@@ -18,6 +18,10 @@ class Unsupported(UsageError):
     """The code under test does something that Treadle cannot handle; names the place and the way out."""
 
 
+class NoSuchModule(UsageError):
+    """Somebody named a module that there is not."""
+
+
 class MissingExtra(UsageError):
     """An optional part of Treadle is not installed."""
 

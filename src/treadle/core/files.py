@@ -38,16 +38,20 @@ class PreparedFile:
             pass
 
 
-def prepare(path: Path, text: str) -> PreparedFile:
-    """Write the new content of a file beside it, to be put in its place later; nothing is left behind on an error."""
+def prepare(path: Path, content: str | bytes, lasting: bool = True) -> PreparedFile:
+    """Write the new content of a file beside it, to be put in its place later; nothing is left behind on an error.
+
+    What need not be `lasting` is not waited for until it is on the disk.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     real = Path(os.path.realpath(path))  # a link stays a link
     prepared = PreparedFile(real.with_name(f".{real.name}.{os.getpid()}.part"), real)
     try:
-        with prepared.part.open("w", encoding="utf-8") as stream:
-            stream.write(text)
+        with prepared.part.open("wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
-            os.fsync(stream.fileno())  # a full disk may be noticed only then
+            if lasting:
+                os.fsync(stream.fileno())  # a full disk may be noticed only then
     except BaseException as error:
         prepared.discard()
         if isinstance(error, OSError) and error.errno is not None and error.filename in (None, str(prepared.part)):
@@ -56,9 +60,9 @@ def prepare(path: Path, text: str) -> PreparedFile:
     return prepared
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes, lasting: bool = True) -> None:
     """Write a file as a whole or not at all."""
-    prepared = prepare(path, text)
+    prepared = prepare(path, content, lasting)
     try:
         prepared.publish()
     finally:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
+from treadle.core.names import is_made
+
 Operation: TypeAlias = tuple[int, Any, Any]
 
 
@@ -120,7 +122,7 @@ def location(op: Operation) -> str:
         return ""
     if key is None or kind == STEP or (key in (HEAD, TAIL) and kind in (GET, SIGNAL)):
         return str(name)
-    if isinstance(key, str) and "#" in str(name) and not str(name).startswith(_CONTAINERS):
+    if isinstance(key, str) and is_made(str(name)) and not str(name).startswith(_CONTAINERS):
         return f"{name}.{key}"
     return f"{name}[{key!r}]"
 

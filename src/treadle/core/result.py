@@ -46,6 +46,7 @@ class Waiting:
     holds: list[str] = field(default_factory=list)
     stack: tuple[tuple[str, int, str], ...] = ()  # (file, line, function), innermost first
     note: str = ""  # the state of the object: "empty, 2 waiting"
+    tasks: tuple[str, ...] = ()  # of a loop: its tasks, and what each waits for
 
 
 @dataclass(slots=True)
@@ -72,6 +73,8 @@ class Finding(JsonForm):
     versions: int = field(default=0, metadata=NOT_IN_JSON)
     # does it need an order of steps that asyncio never chooses?
     out_of_order: bool = field(default=False, metadata=NOT_IN_JSON)
+    # of an exception: did it end another strand than the first?
+    in_thread: bool = field(default=False, metadata=NOT_IN_JSON)
     builds: Builds | None = None  # where it can happen; None where Python is not what runs
 
 

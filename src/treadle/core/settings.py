@@ -6,16 +6,13 @@ setting that is silently ignored is a search that is not the one its author beli
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from treadle.core.errors import UsageError
-
-# A longer list of choices is not read.
-_MOST_NAMES = 12
+from treadle.core.words import choices
 
 # key -> (accepted types, how a person says it)
 KEYS: dict[str, tuple[tuple[type, ...], str]] = {
@@ -38,16 +35,6 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "resume": ((bool,), "true or false"),
     "instrument": ((list,), "a list of package names"),
 }
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence about an unknown word: the nearest known one, or what there is."""
-    names = list(known)
-    near = difflib.get_close_matches(word, names, 1, 0.7)
-    if near:
-        return f"did you mean '{near[0]}'?"
-    more = ", ..." if len(names) > _MOST_NAMES else ""
-    return f"there are: {', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def check_values(options: Mapping[str, Any], where: str) -> None:
@@ -89,7 +76,7 @@ def read_settings(start: Path) -> dict[str, Any]:
     settings = {key: value for key, value in table.items() if not isinstance(value, dict)}
     for key, value in settings.items():
         if key not in KEYS:
-            raise UsageError(f"{path}: [tool.treadle] has no setting '{key}'; {did_you_mean(key, KEYS)}")
+            raise UsageError(f"{path}: [tool.treadle] has no setting '{key}'{choices(key, KEYS)}")
         types, wanted = KEYS[key]
         if not isinstance(value, types) or isinstance(value, bool) != (bool in types):
             raise UsageError(f"{path}: [tool.treadle] {key} must be {wanted}, not {value!r}")

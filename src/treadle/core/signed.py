@@ -12,9 +12,10 @@ import functools
 import hmac
 import os
 import stat
-import tempfile
 from os import urandom  # CPython's own: inside an execution the one of the module is not by chance
 from pathlib import Path
+
+from treadle.core.files import write_whole
 
 _SIZE = 32  # bytes of the secret, and of a signature
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -46,18 +47,10 @@ class SignedFiles:
         secret = None if self.folder is None else _secret()
         if self.folder is None or secret is None:
             return False
-        temporary = None
         try:
             self._make_folder(self.folder)
-            # Written aside and then renamed: several processes (xdist) may save the same entry at once.
-            handle, temporary = tempfile.mkstemp(dir=self.folder)
-            with os.fdopen(handle, "wb") as file:
-                file.write(self._magic + _signature(secret, name, body) + body)
-            os.replace(temporary, self.folder / name)
+            write_whole(self.folder / name, self._magic + _signature(secret, name, body) + body, lasting=False)
         except OSError:
-            if temporary is not None:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
             return False
         return True
 

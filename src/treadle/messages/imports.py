@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -41,12 +42,20 @@ def imported_by(module: ModuleType | None, selection: ModuleSelection) -> set[st
     return found
 
 
-def _names(name: str, file: str) -> Iterator[str]:
-    try:
-        tree = parsed(Path(file).read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return
+def _names(name: str, file: str) -> tuple[str, ...]:
     package = name if Path(file).name == "__init__.py" else name.rpartition(".")[0]
+    try:
+        return _names_in(Path(file).read_bytes(), package)
+    except (OSError, SyntaxError, ValueError):
+        return ()
+
+
+@functools.lru_cache(maxsize=256)  # it is asked for several times in every check
+def _names_in(source: bytes, package: str) -> tuple[str, ...]:
+    return tuple(_names_of(parsed(source), package))
+
+
+def _names_of(tree: ast.AST, package: str) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

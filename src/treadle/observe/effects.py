@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import FrameType, TracebackType
 
 from treadle.core.packages import import_runs
@@ -43,14 +44,32 @@ _ASKING = frozenset({"ctypes.util", "platform", "uuid"})
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
+@dataclass(frozen=True, slots=True)
+class WorldEffect:
+    """What code under test would do to the world; its text are the words for it."""
+
+    what: str
+    network: bool = False
+
+    def __str__(self) -> str:
+        return self.what
+
+
 class EffectRefused(PermissionError):
     """Code under test wanted to change the world."""
 
+    effect: WorldEffect
 
-def effect(event: str, args: tuple[object, ...], scratch: str = "") -> str:
-    """What an audit event would do to the world, in words; '' for what is harmless."""
+
+def effect_of(event: str, args: tuple[object, ...], scratch: str = "") -> WorldEffect | None:
+    """What an audit event would do to the world; None for what is harmless."""
     if event.startswith(_NETWORK):
-        return f"use the network ({event})"
+        return WorldEffect(f"use the network ({event})", network=True)
+    what = _local_effect(event, args, scratch)
+    return WorldEffect(what) if what else None
+
+
+def _local_effect(event: str, args: tuple[object, ...], scratch: str) -> str:
     if event.startswith(_PROCESSES):
         return f"start or stop a process ({event})"
     if event.startswith(_ENVIRONMENT):
@@ -64,11 +83,6 @@ def effect(event: str, args: tuple[object, ...], scratch: str = "") -> str:
             return ""
         return f"change files ({event} {', '.join(map(_shown, paths))})".replace(" )", ")")
     return ""
-
-
-def is_network(what: str) -> bool:
-    """Is it the network that would be used?"""
-    return what.startswith("use the network")
 
 
 def _writes(args: tuple[object, ...]) -> bool:
@@ -129,7 +143,7 @@ class EffectGuard:
         self.scratch = scratch
         # whether os.environ may be changed, which is this process's own
         self.environment = environment
-        self.refused: list[str] = []
+        self.refused: list[WorldEffect] = []
         self._outer: EffectGuard | None = None
 
     def __enter__(self) -> EffectGuard:
@@ -158,9 +172,11 @@ def _audit(event: str, args: tuple[object, ...]) -> None:
         return
     EffectGuard._active = None  # looking at the paths may raise events of its own
     try:
-        what = effect(event, args, guard.scratch)
+        effect = effect_of(event, args, guard.scratch)
     finally:
         EffectGuard._active = guard
-    if what and not (guard.environment and event.startswith(_ENVIRONMENT)) and not _asks_the_system():
-        guard.refused.append(what)
-        raise EffectRefused(f"it would {what}")
+    if effect and not (guard.environment and event.startswith(_ENVIRONMENT)) and not _asks_the_system():
+        guard.refused.append(effect)
+        refused = EffectRefused(f"it would {effect}")
+        refused.effect = effect
+        raise refused

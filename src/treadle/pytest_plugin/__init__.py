@@ -27,8 +27,9 @@ import pytest
 
 from treadle.core.errors import UsageError
 from treadle.core.result import Result
-from treadle.core.settings import KEYS, check_values, did_you_mean, read_settings
+from treadle.core.settings import KEYS, check_values, read_settings
 from treadle.core.trail import Trail
+from treadle.core.words import choices
 from treadle.report.terminal import columns
 from treadle.search import strategies
 
@@ -360,9 +361,7 @@ def options_of(item: pytest.Function) -> dict[str, Any]:
             raise UsageError(f"{item.nodeid}: @pytest.mark.treadle takes options by name only, not {marker.args[0]!r}")
         for key in marker.kwargs:
             if key not in KEYS:
-                raise UsageError(
-                    f"{item.nodeid}: @pytest.mark.treadle has no option '{key}'; {did_you_mean(key, KEYS)}"
-                )
+                raise UsageError(f"{item.nodeid}: @pytest.mark.treadle has no option '{key}'{choices(key, KEYS)}")
         check_values(marker.kwargs, f"{item.nodeid}: @pytest.mark.treadle")
         options |= marker.kwargs
     options |= _decoration(item) or {}

@@ -24,6 +24,7 @@ import pytest
 from _pytest.tmpdir import tmppath_result_key
 from _pytest.unittest import TestCaseFunction
 
+from treadle.core.files import write_whole
 from treadle.core.result import Result
 from treadle.doors.explore.decorator import parallel
 from treadle.pytest_plugin import PARTNER
@@ -152,7 +153,7 @@ def copies_of(item: pytest.Function, number: int) -> Copies:
     for one in (item, *([partner] if partner is not None else [])):
         why = cannot_share(one)
         if why:
-            told(item, f"cannot share: {why}")
+            told(item, _CANNOT_SHARE, why)
             pytest.skip(f"copies of it cannot share: {why}")
     body = Copies(item, number, partner)
     _check_serially(item, body, "")
@@ -164,7 +165,7 @@ def _check_serially(item: pytest.Function, body: Copies, after: str) -> None:
     failed = body.fails_serially()
     if failed:
         what = "it and its partner" if body.partner is not None else "copies of it"
-        told(item, f"cannot share: fails one after the other{after}: {failed}")
+        told(item, _CANNOT_SHARE, f"fails one after the other{after}: {failed}")
         pytest.skip(f"{what} fail one after the other{after}: {failed}")
 
 
@@ -186,10 +187,11 @@ def tell_copies(item: pytest.Function, result: Result) -> None:
     told(item, _OUTCOMES[result.verdict.value])
 
 
-def told(item: pytest.Function, outcome: str) -> None:
-    item.user_properties.append((PROPERTY, outcome))
+def told(item: pytest.Function, outcome: str, why: str = "") -> None:
+    item.user_properties.append((PROPERTY, [outcome, why]))
 
 
+_CANNOT_SHARE = "cannot share"
 _OUTCOMES = {
     "FAILED": "races",
     "CUT": "cut",
@@ -223,17 +225,18 @@ def assign_partners(items: list[pytest.Item]) -> None:
 def summary(reports: Sequence[Any], number: int) -> list[str]:
     """A table of how the tests ended, and a plain answer."""
     outcomes = outcomes_of(reports)
-    counted = Counter(outcome.partition(":")[0] for outcome in outcomes.values())
+    counted = Counter(outcome for outcome, _ in outcomes.values())
     width = max((len(name) for name in counted), default=0)
     lines = [f"{name:<{width}}  {counted[name]}" for name in sorted(counted)]
-    reasons = Counter(outcome.partition(": ")[2] for outcome in outcomes.values() if outcome.startswith("cannot"))
+    reasons = Counter(why for _, why in outcomes.values() if why)
     lines += [f"  {count} because {reason}" for reason, count in reasons.most_common(8)]
     return [*lines, answer(counted, number)]
 
 
-def outcomes_of(reports: Sequence[Any]) -> dict[str, str]:
+def outcomes_of(reports: Sequence[Any]) -> dict[str, tuple[str, str]]:
+    """How each test ended, and why it could not be run."""
     return {
-        report.nodeid: str(value) for report in reports for name, value in report.user_properties if name == PROPERTY
+        report.nodeid: tuple(value) for report in reports for name, value in report.user_properties if name == PROPERTY
     }
 
 
@@ -248,13 +251,14 @@ def answer(counted: Counter[str], number: int) -> str:
     return (
         f"no sign against free threading, as far as the tests reach: {counted['passes']} tests pass with "
         f"{number} copies at once{left}; {counted['shares nothing']} share nothing, "
-        f"{counted['cannot share']} cannot share"
+        f"{counted[_CANNOT_SHARE]} cannot share"
     )
 
 
 def write_json(path: Path, reports: Sequence[Any], number: int) -> None:
     """The same for machines."""
     outcomes = outcomes_of(reports)
-    counted = Counter(outcome.partition(":")[0] for outcome in outcomes.values())
-    facts = {"copies": number, "tests": outcomes, "counts": dict(counted), "answer": answer(counted, number)}
-    path.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    counted = Counter(outcome for outcome, _ in outcomes.values())
+    tests = {name: f"{outcome}: {why}" if why else outcome for name, (outcome, why) in outcomes.items()}
+    facts = {"copies": number, "tests": tests, "counts": dict(counted), "answer": answer(counted, number)}
+    write_whole(path, json.dumps(facts, indent=1))

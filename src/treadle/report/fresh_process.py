@@ -1,4 +1,4 @@
-"""The one way to run something in a fresh process: a module, or the tests of a file that is not written yet.
+"""The one way to run what we have written in a fresh process: a module, or the tests of a file that is not there yet.
 
 Decides what such a process sees: the modules that this one can import, no plugins and no settings of the project, a
 hash seed that is said. Each test runs alone, in a child of its own, unless all are asked for together
@@ -34,8 +34,19 @@ SECONDS_OF_A_TEST = 60
 Effects = Literal["allowed", "refused", "outcome"]
 
 
+# How a test ended: it tried what tests may not do to the world, or it did not come to its end.
+FreshEnding = Literal["passed", "failed", "refused", "endless"]
+
+
 class CouldNotRunTests(TreadleError):
     """The tests of a file could not be collected, or did not come to their end; the text says why."""
+
+
+class ImportRefused(CouldNotRunTests):
+    """They could not be imported, because the code would have changed the world."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the code cannot be imported: it would {what}")
 
 
 # Decides the order of sets of strings.
@@ -52,8 +63,12 @@ def usual_hash_seed() -> int:
 class FreshOutcome:
     """How one test ended in a fresh process."""
 
-    passed: bool
+    ended: FreshEnding
     why: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.ended == "passed"
 
 
 @contextlib.contextmanager
@@ -170,7 +185,7 @@ class FreshTests:
 
     def outcomes(self, partly: bool = False) -> dict[str, FreshOutcome]:
         """How each ended. One that ended the process it was to report from is missing, and with `partly` one for which
-        there was no time. Raises `CouldNotRunTests`."""
+        there was no time. Raises `CouldNotRunTests`, and of those `ImportRefused`."""
         said = ""
         try:
             done = self._run.finish()
@@ -184,8 +199,10 @@ class FreshTests:
         found: dict[str, FreshOutcome] = {}
         for line in self._report.read_text(encoding="utf-8").splitlines():
             entry = json.loads(line)
-            if entry["test"] not in found or entry["outcome"] != "passed":
-                found[entry["test"]] = FreshOutcome(entry["outcome"] == "passed", entry.get("why", ""))
+            if "import_would" in entry:
+                raise ImportRefused(entry["import_would"])
+            if entry["test"] not in found or entry["ended"] != "passed":
+                found[entry["test"]] = FreshOutcome(entry["ended"], entry.get("why", ""))
         return found
 
 

@@ -110,7 +110,7 @@ def _alone(item: pytest.Item) -> dict[str, str]:
     with os.fdopen(read, "rb") as stream:
         data = stream.read()
     os.waitpid(child, 0)
-    return json.loads(data) if data else {"outcome": "failed", "why": "the process died or did not finish"}
+    return json.loads(data) if data else {"ended": "endless", "why": "the process died or did not finish"}
 
 
 def _run(item: pytest.Item) -> dict[str, str]:
@@ -119,15 +119,17 @@ def _run(item: pytest.Item) -> dict[str, str]:
     signal.alarm(0)
     failed = next((r for r in reports if r.failed), None)
     if _refused:  # whether the program swallowed it or not
-        return {"outcome": "failed", "why": _why_refused()}
+        return {"ended": "refused", "why": _why_refused()}
     if failed is None:
-        return {"outcome": "passed"}
+        return {"ended": "passed"}
     crash = getattr(failed.longrepr, "reprcrash", None)
-    return {"outcome": "failed", "why": getattr(crash, "message", None) or failed.longreprtext[-2000:]}
+    return {"ended": "failed", "why": getattr(crash, "message", None) or failed.longreprtext[-2000:]}
 
 
 # what the code under test wanted to do to the world, in this process
 _refused: list[str] = []
+# the tests that were ended because they took too long, in this process
+_endless: set[str] = set()
 
 
 def _why_refused() -> str:
@@ -139,8 +141,12 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Any:
     """Importing the code under test is kept from changing the world, too."""
     if _TOLD.get("TREADLE_EFFECTS") == "allowed":
         return (yield)
-    with EffectGuard(environment=True):
-        return (yield)
+    guard = EffectGuard(environment=True)
+    with guard:
+        report = yield
+    if report.outcome == "failed" and guard.refused:
+        _report({"import_would": str(guard.refused[0])})
+    return report
 
 
 @pytest.hookimpl(wrapper=True)
@@ -150,7 +156,7 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
     The folder that it was given for itself (`tmp_path`) it may change.
     """
     if not _AT_ONCE and hasattr(signal, "alarm"):
-        signal.signal(signal.SIGALRM, _too_long)
+        signal.signal(signal.SIGALRM, lambda number, frame: _too_long(item))
         signal.alarm(_SECONDS)
     try:
         if _TOLD.get("TREADLE_EFFECTS") == "allowed":
@@ -164,13 +170,14 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
             try:
                 return (yield)
             finally:
-                _refused.extend(guard.refused)
+                _refused.extend(map(str, guard.refused))
     finally:
         if not _AT_ONCE and hasattr(signal, "alarm"):
             signal.alarm(0)
 
 
-def _too_long(number: int, frame: object) -> None:
+def _too_long(item: pytest.Item) -> None:
+    _endless.add(item.nodeid)
     pytest.fail(f"the test did not finish in {_SECONDS} s", pytrace=False)
 
 
@@ -178,4 +185,5 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Not forked: each test's own report."""
     if not _AT_ONCE and (report.failed or report.when == "call"):
         name = report.nodeid.partition("::")[2]
-        _report({"test": name, "outcome": report.outcome, "why": report.longreprtext[-2000:]})
+        ended = "passed" if report.passed else "endless" if report.nodeid in _endless else "failed"
+        _report({"test": name, "ended": ended, "why": report.longreprtext[-2000:]})

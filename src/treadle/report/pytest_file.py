@@ -111,7 +111,7 @@ def not_as_told(
             return dict.fromkeys(file.tests, str(error).strip() or "pytest gives no reason")
     wrong: dict[str, str] = {}
     for test in file.tests:
-        outcome = ended.get(test, FreshOutcome(False, "it ended the process it ran in"))
+        outcome = ended.get(test, FreshOutcome("failed", "it ended the process it ran in"))
         if test not in ended or not expected(outcome):
             wrong[test] = outcome.why or "it passed"
     return wrong

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from treadle.core.errors import UsageError
-from treadle.core.settings import did_you_mean
+from treadle.core.words import choices
 from treadle.search.auto import Auto
 from treadle.search.bounded import Bounded
 from treadle.search.dfs import Dfs
@@ -33,7 +33,7 @@ def make(
     """The strategy of that name. Options that it would ignore are errors. `reduced` is what runs one execution per
     class of the executions at hand: steps of tasks need another one than threads alone."""
     if name not in NAMES:
-        raise UsageError(f"no strategy '{name}'; {did_you_mean(name, NAMES)}")
+        raise UsageError(f"no strategy '{name}'{choices(name, NAMES)}")
     for option, bound in (("preemptions", preemptions), ("delays", delays)):
         if bound is not None and bound < 0:
             raise UsageError(f"{option} must be 0 or more, not {bound}")

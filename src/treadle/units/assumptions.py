@@ -7,7 +7,6 @@ checked once more against all of them, whatever heap the path was explored with.
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import re
 from collections.abc import Sequence
@@ -15,12 +14,13 @@ from typing import Any
 
 from treadle.core.assume import MARK
 from treadle.core.errors import UsageError
+from treadle.core.words import choices, hint
 from treadle.symbolic import types as t
 from treadle.symbolic.heap.assumptions import KINDS, Graph, HeapAssumption, broken
 from treadle.symbolic.python.types import fields
 from treadle.symbolic.python.types.heirs import known_subclasses
 from treadle.symbolic.testcase import CaseObject, TestCase
-from treadle.units.target import UnitTarget
+from treadle.units.target import UnitTarget, no_parameter
 
 _EXAMPLE = 'write non_aliasing(a, b), non_sharing(a, b) or acyclic(a), for example --assume "acyclic(self)"'
 
@@ -74,9 +74,7 @@ def parsed(text: str, where: str) -> HeapAssumption:
         raise UsageError(f"{where}: not an assumption; {_EXAMPLE}")
     kind = node.func.id
     if kind not in KINDS:
-        near = difflib.get_close_matches(kind, KINDS, 1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(KINDS)}"
-        raise UsageError(f"{where}: no assumption is called '{kind}'; {hint}")
+        raise UsageError(f"{where}: no assumption is called '{kind}'{choices(kind, KINDS)}")
     if len(node.args) != KINDS[kind]:
         wanted = "one place" if KINDS[kind] == 1 else "two places"
         raise UsageError(f"{where}: {kind} speaks of {wanted} in the heap, not {len(node.args)}; {_EXAMPLE}")
@@ -110,10 +108,7 @@ def _check(assumption: HeapAssumption, target: UnitTarget, types: dict[str, t.Ty
     for location in assumption.locations:
         name, *parts = location.split(".")
         if name not in names:
-            near = difflib.get_close_matches(name, names, 1)
-            hint = f" (did you mean '{near[0]}'?)" if near else ""
-            known = f"its parameters are {', '.join(names)}" if names else "it has no parameters"
-            raise UsageError(f"{where}: '{name}' is not a parameter of '{target.name}'{hint}; {known}")
+            raise UsageError(f"{where}: {no_parameter(name, target.name, names)}")
         mine = target.receiver == "self" and name == names[0]
         kind = t.Instance(target.cls or object) if mine else types.get(name)
         for i, part in enumerate(parts):
@@ -133,9 +128,8 @@ def _field(kind: t.Type | None, name: str, owner: str, where: str) -> t.Type | N
         if found is not None:
             return found
     known = sorted({f for cls in everything for f in fields.field_names(cls)})
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f"did you mean '{near[0]}'?" if near else f"the fields of {classes[0].__name__} are {', '.join(known)}"
-    raise UsageError(f"{where}: '{owner}' has no field '{name}'; {hint}")
+    near = hint(name, known, f"; the fields of {classes[0].__name__} are {', '.join(known)}")
+    raise UsageError(f"{where}: '{owner}' has no field '{name}'{near}")
 
 
 def fitting(given: Sequence[str], targets: Sequence[UnitTarget]) -> dict[str, tuple[str, ...]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 import functools
 import inspect
 import os
@@ -28,7 +27,7 @@ from treadle.symbolic.python.machine import binding, calls, classes
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.testcase import BrokenContract, TestCase
 from treadle.units.cases import Concrete
-from treadle.units.target import UnitTarget
+from treadle.units.target import UnitTarget, no_parameter
 
 
 class Contracts:
@@ -215,10 +214,7 @@ def stated(target: UnitTarget, text: str) -> Condition:
             continue
         if name in target.function.__code__.co_freevars:
             continue
-        near = difflib.get_close_matches(name, parameters, 1)
-        hint = f" (did you mean '{near[0]}'?)" if near else ""
-        known = f"its parameters are {', '.join(parameters)}" if parameters else "it has no parameters"
-        raise UsageError(f"{shown}: '{name}' is not a parameter of '{target.name}'{hint}; {known}")
+        raise UsageError(f"{shown}: {no_parameter(name, target.name, parameters)}")
     return Condition("precondition", "--pre", _written(target, node), text.strip(), "", 0)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from typing import Any
 from treadle import __version__
 from treadle.core.errors import UsageError
 from treadle.core.trail import Trail
+from treadle.core.words import without_addresses
 from treadle.symbolic.heap.aliasings import AliasingNumbers
 from treadle.symbolic.path import Alternative, Choices, CodePlace, Limit, unforced
 from treadle.symbolic.testcase import CaseObject, TestCase
@@ -127,7 +127,7 @@ def made_by() -> str:
 def parameters(target: UnitTarget, options: UnitOptions) -> dict[str, str]:
     """The types that the arguments have: they may come from code that no path enters."""
     shown = {name: repr(kind) for name, kind in parameter_types(target, options).items()}
-    return {name: re.sub(r" at 0x[0-9a-fA-F]+", "", text) for name, text in shown.items()}
+    return {name: without_addresses(text) for name, text in shown.items()}
 
 
 # --- going on ----------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import difflib
 import enum
 import functools
 import importlib
@@ -23,6 +22,7 @@ from typing import Any
 
 from treadle.core.errors import UsageError
 from treadle.core.parsing import mangle
+from treadle.core.words import hint, nearest
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.contracts.conditions import as_written
 
@@ -122,9 +122,9 @@ def load_module(name: str) -> types.ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
-            near = difflib.get_close_matches(name, [m.name for m in pkgutil.iter_modules([os.getcwd()])], 1)
-            hint = f"; did you mean '{near[0]}'?" if near else "; run treadle where the module can be imported"
-            raise UsageError(f"no module '{name}'{hint}") from None
+            known = [module.name for module in pkgutil.iter_modules([os.getcwd()])]
+            near = hint(name, known, "; run treadle where the module can be imported")
+            raise UsageError(f"no module '{name}'{near}") from None
         raise UsageError(f"cannot import '{name}': {error}") from None
     except UsageError:
         raise
@@ -148,6 +148,14 @@ def _load_file(path: str) -> types.ModuleType:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     return load_module(".".join(parts))
+
+
+def no_parameter(name: str, function: str, parameters: list[str]) -> str:
+    """The sentence about a name that is none of a function's parameters."""
+    near = nearest(name, parameters)
+    meant = f" (did you mean '{near}'?)" if near else ""
+    known = f"its parameters are {', '.join(parameters)}" if parameters else "it has no parameters"
+    return f"'{name}' is not a parameter of '{function}'{meant}; {known}"
 
 
 def resolve(text: str, left_out: list[str] | None = None) -> list[UnitTarget]:
@@ -182,9 +190,7 @@ def _named(text: str, module: types.ModuleType, inside: str, left_out: list[str]
             raw = getattr(value, part, None)
         if raw is None:
             where = ".".join([module.__name__, *parts[:i]])
-            near = difflib.get_close_matches(part, dir(value), 1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise UsageError(f"'{where}' has no '{part}'{hint}")
+            raise UsageError(f"'{where}' has no '{part}'{hint(part, dir(value))}")
         value = raw
     if isinstance(value, type):
         found = list(_class_targets(module, value, left_out))

@@ -11,8 +11,6 @@ import collections
 import inspect
 import itertools
 import math
-import multiprocessing
-import os
 import pickle
 import signal
 import sys
@@ -20,10 +18,10 @@ import time
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from typing import Any
 
-from treadle.observe.effects import EffectGuard, scratch_folder
+from treadle.observe.effects import EffectGuard
+from treadle.observe.forked import answer_of_a_child, can_fork
 from treadle.symbolic import types as t
 from treadle.symbolic.testcase import CaseObject, Opaque
 from treadle.units.value_source import parameter_type
@@ -76,38 +74,15 @@ def _called(function: Any, arguments: tuple[tuple[str, Any], ...]) -> Any:
 
 def ways_to(cls: type) -> list[tuple[Way, CaseObject]]:
     """States of objects of a class with the way to each, the shortest ways first; [] where none is found."""
-    if "fork" not in multiprocessing.get_all_start_methods():
+    if not can_fork():
         return []
-    fork = multiprocessing.get_context("fork")
-    here, there = fork.Pipe(duplex=False)
-    process = fork.Process(target=_work, args=(there, cls))
-    process.start()
-    there.close()
-    try:
-        found = pickle.loads(here.recv_bytes()) if here.poll(_PATIENCE) else []
-    except (EOFError, OSError, pickle.UnpicklingError):
-        found = []
-    finally:
-        process.kill()
-        process.join()
-    return list(found)
+    return answer_of_a_child(lambda scratch: _met_by_calling(cls), _PATIENCE) or []
 
 
-def _work(pipe: Connection, cls: type) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _met_by_calling(cls: type) -> list[tuple[Way, CaseObject]]:
     signal.signal(signal.SIGALRM, _end_waiting)
     time.sleep = lambda seconds: None
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):
-        os.dup2(nowhere, number)
-    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until the process ends)
-    try:
-        with scratch_folder() as scratch:
-            os.chdir(scratch)
-            found = list(_states(cls))
-        pipe.send_bytes(pickle.dumps(found))
-    finally:
-        os._exit(0)
+    return list(_states(cls))
 
 
 class _Waits(BaseException):

@@ -7,7 +7,6 @@ dialect uses a class where the newer one wants an interface.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from treadle.abs.language import syntax as S
 from treadle.abs.language.errors import AbsError, AbsPlace, unsupported
 from treadle.abs.language.model import AbsFunction, Class, Constructor, Data, Interface
 from treadle.abs.language.types import EXCEPTION, AnyType, Type
+from treadle.core.words import hint
 
 STDLIB = "ABS.StdLib"
 # Partial functions have names of their own: `map(f)(list)` and `map(pairs)` are two functions.
@@ -84,8 +84,7 @@ class ModuleNames:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, sorted(set(known)), 1, 0.5)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    return hint(name, known, alike=0.5)  # names are short here
 
 
 def resolve_imports(

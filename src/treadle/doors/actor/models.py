@@ -179,7 +179,7 @@ def _finding(path: str, case: ActorCase, model: AbsModel) -> Finding:
         replay=str(trail) if repeats else "",
         trail=trail,
         explanation=told + (f"run it alone: treadle run {path} --order '{order}'" if repeats else _NOT_AGAIN),
-        steps=[_step(path, case, model.program, label) for label in case.order],
+        steps=[_step(path, case, model.program, task) for task in tasks],
     )
 
 
@@ -205,13 +205,11 @@ def _fails_again(model: AbsModel, tasks: Sequence[TaskChosen]) -> bool:
     return again.deadlocked or bool(again.failures)
 
 
-def _step(path: str, case: ActorCase, program: Program, label: str) -> Step:
+def _step(path: str, case: ActorCase, program: Program, task: TaskChosen) -> Step:
     """One task of the failing run, for machines."""
-    name, _, task = label.partition(".")
-    method = task.partition("#")[0].partition("[")[0]
-    cls = program.class_named(case.final[name].cls)
-    line = cls.own[method].at.line if cls is not None and method in cls.own else 0
-    return Step(strand=name, operation="runs", object=label, file=path, line=line, function=method)
+    cls = program.class_named(case.final[task.actor].cls)
+    line = cls.own[task.method].at.line if cls is not None and task.method in cls.own else 0
+    return Step(strand=task.actor, operation="runs", object=str(task), file=path, line=line, function=task.method)
 
 
 # Each kind of cut: the bound in words, and the option that raises it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from treadle.abs.explore.replaying import Replayed
+from treadle.core.choice import TaskChosen
 from treadle.report.sequence_diagram import Arrow, Bar, Panel, svg
 
 
@@ -23,7 +24,13 @@ def bars(run: Replayed) -> list[Bar]:
     """The tasks in the order in which they ran."""
     found = []
     for step, label in enumerate(run.order):
-        name, _, task = label.partition(".")
+        name = TaskChosen.parse(label).actor
         sent = [e for e in run.events if e.step == step]
-        found.append(Bar(name, task, [Arrow(e.source, e.target, e.text, creates=e.kind == "new") for e in sent]))
+        found.append(
+            Bar(
+                name,
+                label.removeprefix(f"{name}."),
+                [Arrow(e.source, e.target, e.text, creates=e.kind == "new") for e in sent],
+            )
+        )
     return found

@@ -572,7 +572,7 @@ class ClassCampaign:
         result.interrupted = interrupted
         never = self._never_called()
         idle = never_at_work(self.roots, self.subject.changing & self.judged)
-        result.not_called = never | {name: f"called, but {why}" for name, why in idle.items()}
+        result.not_called, result.idle = never | {name: f"called, but {why}" for name, why in idle.items()}, set(idle)
         result.traces = sum(len(root.covered) for root in self.roots)
         if result.faults:
             result.verdict = Verdict.FAILED
@@ -588,9 +588,11 @@ class ClassCampaign:
             result.reason = "no two calls touch anything in common that one of them changes"
         elif unused := untried(self.subject, self.options, never):
             result.reason = f"{', '.join(unused)} {'was' if len(unused) == 1 else 'were'} never called: not a pass"
+            result.untried = True
         elif unused := untried(self.subject, self.options, idle):
             said = "; ".join(f"{name}: {idle[name]}" for name in unused)
             result.reason = f"not every method that changes the object was seen at work ({said}): not a pass"
+            result.untried = True
         elif result.exhausted_pairs < result.pairs:
             left = result.pairs - result.exhausted_pairs
             why = "cannot be judged in full" if not self.unfinished else "have more schedules than were run"

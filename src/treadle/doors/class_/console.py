@@ -30,18 +30,15 @@ def show(result: ClassResult, written: Path | None = None) -> None:
     for number, fault in enumerate(result.faults):
         _show_fault(out, fault, number + 1, result)
     for warning in result.warnings:
-        methods = " || ".join(warning.methods if len(warning.methods) > 1 else warning.methods * 2)
-        said = warning.message if " || " in warning.message.partition(":")[0] else f"{methods}: {warning.message}"
-        out.say(("warning: ", "yellow"), f"{warning.kind}: {said}{_places(warning)}", indent=2)
+        out.say(("warning: ", "yellow"), f"{warning.kind}: {warning.message}{_places(warning)}", indent=2)
         _show_effects(out, warning)
         _show_again(out, warning, result)
     for fault in result.unconfirmed:
         out.print()
         out.say(("unconfirmed: ", "yellow"), f"{fault.message} ({fault.unwritten})", indent=2)
         out.table(fault.explanation)
-    for name, reason in result.not_called.items():
-        said = "not at work" if reason.startswith("called, ") else "not called"
-        out.say(f"{said}: {name}: {reason}", indent=2)
+    for line in not_called(result):
+        out.say(line, indent=2)
     for note in result.notes[:_MOST_NOTES]:
         out.say(f"note: {note}", indent=2)
     if len(result.notes) > _MOST_NOTES:
@@ -121,10 +118,18 @@ def _show_again(out: Lines, fault: Fault, result: ClassResult) -> None:
     out.say(f"again: treadle class {result.target} --methods {methods}", indent=4, whole=True)
 
 
+def not_called(result: ClassResult) -> list[str]:
+    """The methods that were not called, and those whose calls did nothing, each with the reason."""
+    return [
+        f"{'not at work' if name in result.idle else 'not called'}: {name}: {why}"
+        for name, why in result.not_called.items()
+    ]
+
+
 def advice(result: ClassResult) -> str:
     if result.verdict is Verdict.CUT and result.interrupted:
         return "let it run to its end"
-    if result.verdict is Verdict.CUT and ("never called" in result.reason or "seen at work" in result.reason):
+    if result.verdict is Verdict.CUT and result.untried:
         return "give values that the method takes with --values, tests that call it with --from-tests, or --skip it"
     if result.verdict is Verdict.CUT:
         return "give it more time with --budget 300s, or fewer methods with --methods"

@@ -19,7 +19,7 @@ from treadle.classes.interleavings import Effect, Explored, InterleavingExplorer
 from treadle.classes.linearizability import Outcome, returned
 from treadle.classes.minimise import minimise
 from treadle.classes.races import grouped
-from treadle.classes.result import ClassResult, Fault
+from treadle.classes.result import ClassResult, Fault, message
 from treadle.classes.stage import Stage
 from treadle.doors.class_.confirm import confirm
 
@@ -190,5 +190,4 @@ def _left(outcome: Outcome) -> tuple[object, ...]:
 def _untold(witness: Witness) -> Fault:
     """A warning whose schedule did not show it again: its own test has the last word."""
     methods = sorted({call.method for calls in witness.test.threads for call in calls})
-    said = f"{' || '.join(methods)}: {witness.violation.message}"
-    return Fault("serializability", said, methods, [], witness, race=frozenset({" || ".join(methods)}))
+    return Fault("serializability", message(witness), methods, [], witness, race=frozenset({" || ".join(methods)}))

@@ -27,7 +27,9 @@ def run_under_model(options: Options, run: Callable[[Options], ClassResult]) -> 
     left = options.budget - gil.seconds
     if left <= 0 or gil.interrupted:
         reason = "nothing was run under free, because gil used up the budget: not a pass"
-        free = replace(gil, verdict=Verdict.CUT, reason=reason, faults=[], switches="free", interleavings_tried=0)
+        free = replace(
+            gil, verdict=Verdict.CUT, reason=reason, untried=False, faults=[], switches="free", interleavings_tried=0
+        )
         return _both(gil, free, replace(gil))
     known = options.ignored | {frozenset(fault.methods) for fault in gil.faults}
     free = run(replace(options, switches="free", budget=left, ignored=known))
@@ -42,7 +44,7 @@ def _both(gil: ClassResult, free: ClassResult, whole: ClassResult) -> ClassResul
     whole.switches = f"{gil.switches}, and {free.switches}"
     whole.verdict = worst((gil.verdict, free.verdict))
     decides = gil if gil.verdict is whole.verdict else free
-    whole.reason = decides.reason
+    whole.reason, whole.untried = decides.reason, decides.untried
     if whole.faults:
         whole.reason = reason_of(len(grouped(whole.faults)))
     return whole

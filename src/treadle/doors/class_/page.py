@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from treadle.classes.result import ClassResult, Fault, pair_of
-from treadle.doors.class_.console import advice, sentence, verdict
+from treadle.doors.class_.console import advice, not_called, sentence, verdict
 from treadle.report import page
 from treadle.report.lanes import files_of, lanes
 
@@ -18,10 +18,8 @@ def class_part(result: ClassResult) -> page.Part:
         "matrix": [_pair(result, one, other) for one in result.judged for other in result.judged if one <= other],
         "faults": [_fault(fault, result) for fault in result.faults],
         "unconfirmed": [f"{fault.message} ({fault.unwritten})" for fault in result.unconfirmed],
-        "warnings": [
-            f"{warning.kind}: {' || '.join(warning.methods)}: {warning.message}" for warning in result.warnings
-        ],
-        "notes": [*(f"not called: {name}: {why}" for name, why in result.not_called.items()), *result.notes],
+        "warnings": [f"{warning.kind}: {warning.message}" for warning in result.warnings],
+        "notes": [*not_called(result), *result.notes],
         "growth": {
             "method traces": [[step.executions, step.traces] for step in result.growth],
             "problematic interleavings run": [[step.executions, step.requirements] for step in result.growth],

@@ -83,7 +83,7 @@ def _decorated(test: FaultTest, trail: str, keep_green: bool) -> str:
     how += f', cancel="{IN_TEST}"' if test.fault.witness.test.cancels else ""
     marks = [f"@treadle.follow({_wrapped(trail)}, instrument=INSTRUMENT{how})"]
     if keep_green:
-        reason = f"not thread-safe: {test.fault.message.partition(': ')[0]}"
+        reason = f"not thread-safe: {test.fault.calls}"
         marks.insert(0, f"@pytest.mark.xfail(strict=True, reason={reason!r})")
     if test.fault.on:
         marks[:0] = textwrap.wrap(f"on: {test.fault.on}", 116, initial_indent="# ", subsequent_indent="# ")

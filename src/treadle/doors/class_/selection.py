@@ -9,7 +9,7 @@ from treadle.classes.result import ClassResult, Options
 from treadle.classes.sequences import LONGEST_CALL
 from treadle.classes.subject import Subject, SubjectMethod
 from treadle.core.errors import UsageError
-from treadle.core.settings import did_you_mean
+from treadle.core.words import choices
 from treadle.doors.class_.roots import Root
 
 # Whole-object operations that no Python container promises to be atomic.
@@ -22,7 +22,7 @@ def selected(subject: Subject, options: Options) -> list[SubjectMethod]:
     names = {method.name for method in subject.methods}
     for given in (*options.methods, *options.skip):
         if given not in names:
-            raise UsageError(f"{subject.target} has no method '{given}'; {did_you_mean(given, sorted(names))}")
+            raise UsageError(f"{subject.target} has no method '{given}'{choices(given, sorted(names))}")
     for fields in options.atomic_sets:
         if len(fields) < 2:
             raise UsageError("--atomic-set needs at least two fields: --atomic-set head,tail")

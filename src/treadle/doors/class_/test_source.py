@@ -17,7 +17,7 @@ from treadle.classes.linearizability import DEADLOCK, LIVELOCK, Outcome
 from treadle.classes.linearizability import WAITS as NOBODY_WAITS
 from treadle.classes.result import ClassResult, Fault, Options
 from treadle.classes.stage import REST, Test
-from treadle.classes.subject import NOT_COMPARED, PASSING, Subject
+from treadle.classes.subject import NOT_COMPARED, PASSING, Subject, invariant_of
 from treadle.threads.fingerprint import digest
 
 _OPERATORS = {
@@ -115,6 +115,7 @@ class _Scenario:
         self.test, self.fault, self.sout = test, fault, sout
         self.without = subject.tallies if subject is not None else frozenset()
         self.not_compared = (subject.not_compared if subject is not None else NOT_COMPARED) | {PASSING}
+        self.invariant = invariant_of(subject.cls if subject is not None else None)
         self.in_tasks = subject is not None and subject.in_tasks  # are the calls made in tasks of one event loop?
         self.word = "task" if self.in_tasks else "thread"
         self.orders = [order for order in fault.witness.orders if not order.ending]
@@ -192,8 +193,7 @@ class _Scenario:
         if self.fault.kind == "serializability":
             return self._tallies() if kind == "tally" else self._inner_state()
         if self.fault.kind == "invariant":
-            name = "__invariant__" if "__invariant__" in self.fault.message else "invariant"
-            return [f"assert {self.sout}.{name}() is not False"]
+            return [f"assert {self.sout}.{self.invariant}() is not False"]
         if self.fault.kind == "broken state":
             calls = self.test.later if kind == "later" else self.test.omega
             return [f"{call.source(self.sout)}  # works after every order of the calls" for call in calls]

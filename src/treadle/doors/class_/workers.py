@@ -87,6 +87,7 @@ def _merged(subject: Subject, found: Sequence[Answer], calls: int) -> ClassResul
     merged.not_called = {
         name: why for name, why in parts[0].not_called.items() if all(name in part.not_called for part in parts)
     }
+    merged.idle = parts[0].idle & merged.not_called.keys()
     merged.switches = parts[0].switches
     merged.interrupted = any(part.interrupted for part in parts)
     merged.notes = list(dict.fromkeys(note for part in parts for note in part.notes))
@@ -111,7 +112,7 @@ def _judge(merged: ClassResult, parts: list[ClassResult], lost: int, died: int, 
             f"{died} of {died + len(parts)} worker processes died, with their share of the tests: not a pass"
         )
     elif worst is not None:
-        merged.reason = worst.reason
+        merged.reason, merged.untried = worst.reason, worst.untried
     elif lost:
         merged.reason = f"{lost} tests were left to a process that did not come to them: not a pass"
     elif not merged.pairs:

@@ -26,7 +26,7 @@ from treadle.search.other_orders import Reservoir
 from treadle.search.random_walk import RandomWalk
 from treadle.search.replay import FollowCoasted, FollowSteps
 from treadle.search.strategy import Strategy
-from treadle.threads import outcome
+from treadle.threads import files, outcome
 from treadle.threads.diverged import Diverged
 from treadle.threads.execution import Execution
 from treadle.threads.fine import fine_points, points_of
@@ -176,6 +176,9 @@ class ScheduleSearch:
         """Search; a pass is checked before it is told."""
         while True:
             reason = self._search()
+            if reason == "end" and self.search.exhausted and files.unsteady():
+                self.drawn = files.unsteady()
+                return self._sample()
             if isinstance(reason, Finding) or not self._to_be_checked(ending.verdict_of(self, reason)):
                 return reason
             check = self._check()

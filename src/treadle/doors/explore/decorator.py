@@ -138,7 +138,7 @@ class _Call:
 
     def __call__(self) -> None:
         try:
-            self.result = STATE.visible(self.function)(*self.args)
+            self.result = STATE.seen.function(self.function)(*self.args)
         except StrandEnd:
             raise
         except BaseException as error:

@@ -215,7 +215,7 @@ class ExampleSearch:
             finding = result.findings[0]
             raised = finding.exception or exception_for(finding.kind, finding.message)
             raise raised if isinstance(raised, Exception) else _Over
-        if result.reason.startswith("interrupted"):
+        if result.cut_by == "interrupted":
             self.cut = result.reason
             raise _Over
 

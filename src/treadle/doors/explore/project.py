@@ -39,8 +39,9 @@ _PLAINLY = 30.0
 # What cuts a search that more time would not help.
 _NOT_BY_TIME = ("unseen", "repeated", "threads", "everywhere")
 
-# A test that was cut after fewer executions is tried once more, with so many times the seconds.
-_FEW, _LONGER = 20, 3
+# A test that was cut after fewer executions is tried once more, as long as so many seem to need, and half as much more:
+# at least and at most so many times the seconds.
+_FEW, _LONGER, _LONGEST = 20, 3, 12
 
 # Seconds beyond its budget that an exploration may take: it imports, shrinks, replays, looks at other builds.
 _PATIENCE = 120.0
@@ -181,7 +182,9 @@ def explore_alone(
     except (ValueError, IndexError):
         return _without_result(test, done)
     if found["verdict"] == "CUT" and found["executions"] < _FEW and _ran_out(found, seconds) and not longer:
-        again = explore_alone(test, _LONGER * seconds, packages, page, longer=True)
+        needed = 1.5 * _FEW * found["seconds"] / max(1, found["executions"])
+        times = min(max(_LONGER, needed / seconds), _LONGEST)
+        again = explore_alone(test, times * seconds, packages, page, longer=True)
         return again if again.verdict != "HANG" else _row(test, found)
     return _row(test, found)
 

@@ -11,16 +11,22 @@ import functools
 import itertools
 import json
 import os
-import re
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from treadle.core.errors import InternalError, UsageError
-from treadle.report.fresh_process import SECONDS, CouldNotRunTests, FreshOutcome, FreshTests, scratch_folder
+from treadle.report.fresh_process import (
+    SECONDS,
+    CouldNotRunTests,
+    FreshOutcome,
+    FreshTests,
+    ImportRefused,
+    scratch_folder,
+)
 from treadle.units.target import UnitTarget
 from treadle.units.unfollowed import holds_sets
 
@@ -55,7 +61,9 @@ class CodeCoverage:
 
 @dataclass(slots=True)
 class Checked:
-    failed: dict[str, str] = field(default_factory=dict)  # test -> why
+    failed: dict[str, FreshOutcome] = field(default_factory=dict)
+    # those that pass with one order of a set but not with another
+    unordered: set[str] = field(default_factory=set)
     passed: list[str] = field(default_factory=list)
     coverage: CodeCoverage = field(default_factory=CodeCoverage)
     # tests of the rest of the file that fail with these beside them
@@ -75,7 +83,6 @@ class PassedBefore(NamedTuple):
 _NOTHING_BEFORE = PassedBefore()
 # A set of two texts has one order with all of these and the two before in about one of 64 cases.
 _OTHER_SEEDS = (3, 4, 5, 6, 7)
-OTHER_ORDER = "passes with one order of a set but not with another"
 
 
 def check(
@@ -107,7 +114,7 @@ def check(
                     if ended.passed:
                         result.passed.append(test)
                     else:
-                        result.failed[test] = ended.why
+                        result.failed[test] = ended
         if result.failed:
             return result
         result.orders = unordered or any(map(holds_sets, targets))
@@ -133,7 +140,8 @@ def check(
                 for test, ended in _outcomes(run).items():
                     if test in result.passed and not ended.passed:
                         result.passed.remove(test)
-                        result.failed[test] = f"{OTHER_ORDER}: {ended.why}"
+                        result.failed[test] = ended
+                        result.unordered.add(test)
         return result
 
 
@@ -143,10 +151,10 @@ def _drop_not_together(result: Checked, together: Outcomes, ends: float) -> None
         if test not in together and time.monotonic() >= ends:
             result.passed.remove(test)  # there was no time for it
             continue
-        ended = together.get(test, FreshOutcome(False, "the process ended before it did"))
+        ended = together.get(test, FreshOutcome("failed", "the process ended before it did"))
         if not ended.passed:
             result.passed.remove(test)
-            result.failed[test] = f"passes alone but not after other tests: {ended.why}"
+            result.failed[test] = replace(ended, why=f"passes alone but not after other tests: {ended.why}")
 
 
 def coverage_of(source: str, targets: Sequence[UnitTarget]) -> CodeCoverage:
@@ -208,11 +216,9 @@ def _begin(file: Path, seed: int, *, allow_effects: bool, ends: float, at_once: 
 def _outcomes(tests: FreshTests) -> Outcomes:
     try:
         return tests.outcomes(partly=True)
+    except ImportRefused as error:  # this process had the module already
+        raise UsageError(f"{error}; pass --allow-effects to let it") from None
     except CouldNotRunTests as error:
-        refused = re.search(r"EffectRefused: it would (.*)", str(error))
-        if refused is not None:  # this process had the module already
-            what = f"it would {refused[1]}; pass --allow-effects to let it"
-            raise UsageError(f"the code cannot be imported: {what}") from None
         raise InternalError(f"the generated tests could not be collected:\n{error}") from None
 
 

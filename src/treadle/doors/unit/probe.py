@@ -7,15 +7,10 @@ not come back. What they show is written as tests, run like all others. A suite 
 from __future__ import annotations
 
 import ast
-import json
-import multiprocessing
 import os
-import signal
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 from treadle.core.errors import InternalError
@@ -24,7 +19,8 @@ from treadle.doors.unit.files import appended, folders, imports_of, names_in, wi
 from treadle.doors.unit.probe_source import ProbedTest, ProbeWriter
 from treadle.doors.unit.pytest_suite import title_of
 from treadle.doors.unit.result import Suite
-from treadle.observe.effects import EffectGuard, scratch_folder
+from treadle.observe.effects import EffectGuard
+from treadle.observe.forked import answer_of_a_child, can_fork
 from treadle.report.fresh_process import SECONDS
 from treadle.report.pytest_file import PytestFile
 from treadle.symbolic.python.compile.source import NoSource
@@ -65,7 +61,7 @@ def probe(
 
     What the command has left until it `ends` is for all of them together.
     """
-    if "fork" not in multiprocessing.get_all_start_methods():
+    if not can_fork():
         return
     found: list[tuple[UnitTarget, ProbedTest]] = []
     taken = set(names_in(suite.content)) if suite.content else set()
@@ -95,50 +91,17 @@ def _unreached(suite: Suite, target: UnitTarget) -> set[Arc]:
 def _in_a_child(
     target: UnitTarget, wanted: set[Arc], seconds: float, options: UnitOptions, taken: set[str], content: str
 ) -> list[ProbedTest]:
-    fork = multiprocessing.get_context("fork")
-    here, there = fork.Pipe(duplex=False)
-    process = fork.Process(target=_work, args=(there, target, wanted, seconds, options, taken, content))
-    process.start()
-    there.close()
+    def work(scratch: str) -> list[ProbedTest]:
+        os.setpgid(0, 0)
+        most = int(time.process_time() + _MOST_WORKING * seconds + _PATIENCE)
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+        try:
+            return probed(target, wanted, seconds, scratch, options, taken, content)
+        except NoSource:
+            return []
+
     patience = _PATIENCE if options.whole else _PATIENCE_WITHOUT_END
-    ends = time.monotonic() + _MOST_WORKING * seconds + patience
-    try:
-        answer = json.loads(here.recv_bytes()) if here.poll(max(ends - time.monotonic(), 0.0)) else []
-    except (EOFError, OSError):
-        answer = []
-    finally:
-        process.kill()
-        process.join()
-    return [ProbedTest(**one) for one in answer]
-
-
-def _work(
-    pipe: Connection,
-    target: UnitTarget,
-    wanted: set[Arc],
-    seconds: float,
-    options: UnitOptions,
-    taken: set[str],
-    content: str,
-) -> None:
-    os.setpgid(0, 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    most = int(time.process_time() + _MOST_WORKING * seconds + _PATIENCE)
-    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):
-        os.dup2(nowhere, number)
-    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until the process ends)
-    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
-    try:
-        with scratch_folder() as scratch:
-            os.chdir(scratch)
-            tests = probed(target, wanted, seconds, scratch, options, taken, content)
-        pipe.send_bytes(json.dumps([asdict(test) for test in tests]).encode())
-    except NoSource:
-        pass
-    finally:
-        os._exit(0)
+    return answer_of_a_child(work, _MOST_WORKING * seconds + patience) or []
 
 
 def probed(

@@ -252,7 +252,7 @@ class ProbeWriter:
     def _changed(self, place: str, before: Any, now: Any) -> list[str]:
         try:
             old, new = written(before, self.imports), written(now, self.imports)
-        except (NotWritable, Exception):
+        except Exception:  # what it is made of has no source, or does not let itself be looked at
             return []
         if old == new or len(new) > _LONGEST or self.prober.scratch in new:
             return []

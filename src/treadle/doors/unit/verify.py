@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from treadle.doors.unit.check import OTHER_ORDER, Checked, PassedBefore, check
+from treadle.core.words import without_addresses
+from treadle.doors.unit.check import Checked, PassedBefore, check
 from treadle.doors.unit.files import appended, folders, names_in
 from treadle.doors.unit.findings import broken_for_real
 from treadle.doors.unit.pytest_suite import RenderedSuite, write
@@ -22,7 +22,7 @@ from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import shown
 from treadle.doors.unit.states import undo
 from treadle.observe.effects import EffectGuard
-from treadle.report.fresh_process import SECONDS
+from treadle.report.fresh_process import SECONDS, FreshOutcome
 from treadle.symbolic.path import CodePlace, Limit
 from treadle.symbolic.testcase import TestCase
 from treadle.units.options import UnitOptions
@@ -33,6 +33,7 @@ from treadle.units.target import UnitTarget
 _ROUNDS = 6
 _LAST_ROUNDS = 20
 _LEAST_SECONDS = 5.0
+_NOT_RUN = FreshOutcome("failed", "the test did not run")
 
 
 class SteadyTests:
@@ -90,7 +91,7 @@ def run_and_keep(
             written = write(groups, frozenset(approximate), taken, promises, trail)
         for case, why in written.skipped:
             _drop(groups, case)
-            _unsupported(suite, case, f"a test cannot be written: {_stable(why)}")
+            _unsupported(suite, case, f"a test cannot be written: {without_addresses(why)}")
         if not written.rendered:
             return
         written.folders = folders(path, [t for t, _ in groups])
@@ -127,7 +128,7 @@ def run_and_keep(
                 return
             continue
         if number < _ROUNDS:
-            _judge(suite, written, checked.failed, passed, groups, approximate, plainly, options.contracts)
+            _judge(suite, written, checked, groups, approximate, plainly, options.contracts)
         else:
             _drop_unsteady(suite, [r.case for r in written.rendered if r.test not in passed], groups)
     suite.cases = []
@@ -149,18 +150,18 @@ def _drop_unsteady(suite: Suite, unsteady: Sequence[TestCase], groups: list[tupl
 def _judge(
     suite: Suite,
     written: RenderedSuite,
-    failed: dict[str, str],
-    passed: set[str],
+    checked: Checked,
     groups: list[tuple[UnitTarget, list[TestCase]]],
     approximate: set[int],
     plainly: set[int],
     contracts: bool,
 ) -> None:
     for rendered in written.rendered:
-        if rendered.test in passed:
+        if rendered.test in checked.passed:
             continue
         case = rendered.case
-        why = failed.get(rendered.test, "the test did not run")
+        ended = checked.failed.get(rendered.test, _NOT_RUN)
+        why = ended.why
         target = next(e.target for e in suite.explored if e.target.text == case.target)
         if broken_for_real(case, why, target, contracts):
             continue  # the prediction left it open, the real run has decided
@@ -173,11 +174,11 @@ def _judge(
             approximate.add(id(case))
             continue
         _drop(groups, case)
-        if "--allow-effects" in why:
-            _unsupported(suite, case, why.partition("\n")[0])
-        elif "did not finish" in why:
+        if ended.ended == "refused":
+            _unsupported(suite, case, why)
+        elif ended.ended == "endless":
             _unsupported(suite, case, "a test does not come to its end every time")
-        elif case.fragile or why.startswith(OTHER_ORDER):
+        elif case.fragile or rendered.test in checked.unordered:
             _unsupported(suite, case, "the outcome depends on the order of a set")
         elif case.has_floats:
             _unsupported(suite, case, "rounding of floats takes the real run another way")
@@ -190,11 +191,6 @@ def _judge(
 def _drop(groups: list[tuple[UnitTarget, list[TestCase]]], case: TestCase) -> None:
     for _, cases in groups:
         cases[:] = [c for c in cases if c is not case]
-
-
-def _stable(why: str) -> str:
-    """Without addresses, which are others in every run."""
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", why)
 
 
 def _unsupported(suite: Suite, case: TestCase, what: str) -> None:

@@ -6,7 +6,6 @@ checks it. A file that cannot be used is the user's to correct: one sentence wit
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import linecache
@@ -20,6 +19,7 @@ from typing import Any
 
 from treadle import stubs as written
 from treadle.core.errors import UsageError
+from treadle.core.words import hint
 from treadle.symbolic.ir.machine import Environment, Raised
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.compile import source
@@ -222,9 +222,8 @@ def _real(name: str, where: str) -> object:
         raise UsageError(f"{where}: no module '{parts[0]}' for '{name}'")
     for part in parts[size:]:
         if not hasattr(found, part):
-            near = difflib.get_close_matches(part, dir(found), 1)
-            hint = f"; did you mean '{near[0]}'?" if near else "; without the real function no test can be run"
-            raise UsageError(f"{where}: '{name}' does not exist: no '{part}' there{hint}")
+            near = hint(part, dir(found), "; without the real function no test can be run")
+            raise UsageError(f"{where}: '{name}' does not exist: no '{part}' there{near}")
         found = getattr(found, part)
     if isinstance(found, types.MethodType):
         found = found.__func__

@@ -47,8 +47,9 @@ def length(vm: VM, value: PyValue) -> Any:
         if value.payload is not None:
             return length(vm, value.payload)
         raise vm.error(TypeError, f"object of type '{value.cls.__name__}' has no len()")
+    plain = exemplar(vm, value)
     try:
-        return len(exemplar(vm, value))
+        return len(plain)
     except Exception as error:
         raise vm.host_error(error) from None
 

@@ -118,18 +118,20 @@ def _module(vm: VM, obj: types.ModuleType, name: str) -> PyValue:
     if name in vars(obj):
         return vm.read_global(vars(obj), name)
     try:
-        return vm.lift(getattr(obj, name))
+        found = getattr(obj, name)
     except AttributeError as error:
         raise vm.host_error(error) from None
+    return vm.lift(found)
 
 
 def _host(vm: VM, obj: PyValue, name: str) -> PyValue:
     """An attribute of a real object that the path has no copy of."""
     effects.check_effect(vm, getattr(type(obj), name, None))
     try:
-        return vm.lift(getattr(obj, name))
+        found = getattr(obj, name)
     except Exception as error:
         raise vm.host_error(error) from None
+    return vm.lift(found)
 
 
 def _class(vm: VM, cls: type, name: str) -> PyValue:

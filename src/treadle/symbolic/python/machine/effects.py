@@ -113,6 +113,6 @@ def no_effects(vm: VM) -> Iterator[None]:
         try:
             yield
         except EffectRefused as refused:
-            raise OutsideEffect(str(refused).removeprefix("it ")) from None
+            raise OutsideEffect(f"would {refused.effect}") from None
     if guard.refused:  # the code has swallowed it
         raise OutsideEffect(f"would {guard.refused[0]}")

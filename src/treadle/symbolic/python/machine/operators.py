@@ -112,8 +112,9 @@ def unary(vm: VM, op: str, value: PyValue) -> PyValue:
         return number if op == "pos" else x.neg(number) if op == "neg" else x.sub(-1, number)
     if kind == "float" and op != "invert":
         return value if op == "pos" else x.rneg(value)
+    plain = value if is_known(value) else exemplar(vm, value)
     try:
-        return HOST[op](value if is_known(value) else exemplar(vm, value))
+        return HOST[op](plain)
     except Exception as error:
         raise vm.host_error(error) from None
 
@@ -155,9 +156,10 @@ def _known(vm: VM, op: str, a: PyValue, b: PyValue) -> PyValue:
     if op in ("*", "<<") and isinstance(a, int | str) and isinstance(b, int) and b > 10_000_000:
         raise CannotFollow("a very large value")
     try:
-        return vm.lift(HOST[op](a, b))
+        found = HOST[op](a, b)
     except Exception as error:
         raise vm.host_error(error) from None
+    return vm.lift(found)
 
 
 def _refused(vm: VM, op: str, a: PyValue, b: PyValue) -> PyValue:

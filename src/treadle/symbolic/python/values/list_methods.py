@@ -44,11 +44,16 @@ def replace(vm: VM, obj: ListObj, values: list[PyValue]) -> None:
 
 
 @method(list, "pop")
-def pop(vm: VM, obj: ListObj, index: PyValue = -1, message: str = "pop index out of range") -> PyValue:
+def pop(vm: VM, obj: ListObj, index: PyValue = -1) -> PyValue:
     obj = reshaped(vm, obj)
-    size = obj.size()
-    if message.startswith("pop") and not vm.decide(x.gt(size, 0)):
+    if not vm.decide(x.gt(obj.size(), 0)):
         raise vm.error(IndexError, "pop from empty list")
+    return taken_out(vm, obj, index, "pop index out of range")
+
+
+def taken_out(vm: VM, obj: ListObj, index: PyValue, message: str) -> PyValue:
+    """The item at an index, which is in the list no longer; the message is Python's for an index that is not in it."""
+    obj = reshaped(vm, obj)
     if obj.items is None and not isinstance(index, Expr):
         if index == -1 and not obj.tail and not isinstance(obj.count, Expr):
             close(vm, obj)

@@ -139,7 +139,7 @@ def delete_item(vm: VM, obj: PyValue, index: PyValue) -> None:
             values = close(vm, obj)
             del values[known_slice(vm, index, len(values))]
             return
-        list_methods.pop(vm, obj, as_index(vm, obj, index), "list assignment index out of range")
+        list_methods.taken_out(vm, obj, as_index(vm, obj, index), "list assignment index out of range")
         return
     if isinstance(obj, InstanceObj) and classes.special(vm, obj, "__delitem__") is not None:
         own = own_method(vm, obj, "__delitem__", in_python=obj.payload is not None)
