@@ -215,6 +215,8 @@ def test_a_server_says_of_which_kind_its_sockets_are() -> None:
         server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
         listening = server.sockets[0]
         assert (listening.family, listening.type) == (socket.AF_INET, socket.SOCK_STREAM)
+        assert listening.fileno() >= 0
+        assert listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
         server.close()
         await server.wait_closed()
 
@@ -242,3 +244,13 @@ def test_an_address_of_this_machine_is_here_as_the_loopback_is(monkeypatch: pyte
 def test_which_addresses_this_machine_has() -> None:
     hosts: list[Any] = ["127.0.0.3", "203.0.113.7", "localhost", None]
     assert [network.is_own(host) for host in hosts] == [True, False, False, False]
+
+
+def test_a_host_may_be_named_in_bytes() -> None:
+    """As anyio does."""
+
+    async def test() -> None:
+        found = await asyncio.get_running_loop().getaddrinfo(b"localhost", 8000)
+        assert found
+
+    assert not treadle.check(test).findings

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import random
 import threading
 import time
 import unittest
+import weakref
 from typing import Any
 
 import pytest
 
 import treadle
 from treadle import Verdict
+from treadle.threads.strands import current
 
 
 class Shared:
@@ -177,6 +180,91 @@ def test_executions_leave_nothing_for_the_garbage_collector() -> None:
 
     treadle.check(test, any_order=True, strategy="random", executions=6)
     assert left[3:] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("strategy", ["random", "dpor"])
+def test_executions_leave_nothing_behind(strategy: str) -> None:
+    """Nor what the garbage collector does not find: a compiled class may initialise its objects twice."""
+    of_executions = {"Clock", "Loop", "DrawnLoop", "Queue"}
+
+    async def test() -> None:
+        shared = Shared()
+        await asyncio.gather(update(shared), update(shared))
+
+    def alive() -> int:
+        gc.collect()
+        return sum(type(one).__name__ in of_executions for one in gc.get_objects())
+
+    treadle.check(test, any_order=True, strategy=strategy, executions=2)
+    before = alive()
+    treadle.check(test, any_order=True, strategy=strategy, executions=15)
+    assert alive() <= before
+
+
+# Computed when they are asked for, or common to all executions of a search.
+_NOT_KEPT = {"is_blank", "troubled", "network", "name", "ident", "indexes"}
+
+
+def state(thing: Any) -> dict[str, object]:
+    """What an execution or a strand knows, by attribute, as far as it can be compared with another's."""
+    found: dict[str, object] = {}
+    for name in sorted(set(dir(type(thing))) | set(getattr(thing, "__dict__", ()))):
+        value = None if name.startswith("__") or name in _NOT_KEPT else getattr(thing, name, None)
+        if callable(value):
+            continue
+        if isinstance(value, (list, dict, set)):
+            found[name] = (type(value).__name__, len(value))
+        elif isinstance(value, (int, float, str, tuple)) or value is None:
+            found[name] = value
+        else:
+            found[name] = (type(value).__name__, getattr(value, "now", None))
+    return found
+
+
+def test_an_execution_that_is_used_again_is_as_a_new_one() -> None:
+    """Whatever the one before did, for which it may have had to be left."""
+    lock = threading.Lock()
+    seen: list[tuple[dict[str, object], dict[str, object]]] = []
+    runs: set[int] = set()
+
+    def hold() -> None:
+        with lock:
+            pass
+
+    def draw() -> None:
+        random.random()
+        treadle.choose("ab")
+
+    async def serve() -> None:
+        server = await asyncio.start_server(lambda reader, writer: None, "localhost", 8000)
+        server.close()
+
+    deeds: list[Any] = [
+        *(lambda: None, hold, draw, time.time, lambda: weakref.ref(Shared())),
+        *(lambda: asyncio.sleep(3), lambda: asyncio.wait_for(asyncio.sleep(9), 10), serve),
+        lambda: asyncio.gather(update(Shared()), update(Shared())),
+        lambda: asyncio.get_running_loop().call_later(1, print),
+    ]
+
+    def test() -> None:
+        strand: Any = current()
+        seen.append((state(strand.execution), state(strand)))
+        runs.add(id(strand.execution))
+
+        async def main() -> None:
+            awaited: Any = deeds[len(seen) // 3 % len(deeds)]() if len(seen) % 3 == 0 else None
+            if hasattr(awaited, "__await__"):
+                await awaited
+
+        asyncio.run(main())
+
+    result = treadle.check(test, any_order=True, strategy="random", executions=4 * len(deeds))
+    assert not result.findings
+    assert len(seen) >= 4 * len(deeds)
+    assert len(runs) < len(seen)  # some were used again
+    for run, strand in seen[1:]:
+        assert run == seen[0][0]
+        assert strand == seen[0][1]
 
 
 def test_tasks_have_the_names_and_the_order_in_sets_that_a_replay_has() -> None:

@@ -10,12 +10,10 @@ certain (`needs_strands`) has the whole search start again without this loop.
 
 from __future__ import annotations
 
-import asyncio
-import asyncio.base_events as base_events
 import asyncio.coroutines as coroutines
+import asyncio.events as events
 import asyncio.runners as runners
 import asyncio.tasks as tasks
-import contextvars
 import itertools
 import os
 import sys
@@ -26,21 +24,23 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from treadle.tasks.drawn_steps import draw_steps
+from treadle.tasks.execution import TaskExecution
 from treadle.tasks.futures import WAKEUP_IN_C, DrawnFuture, DrawnTask, PyTask, StepInC, thread_makes
 from treadle.tasks.handles import LoopHandle, MadeLate
 from treadle.tasks.loop import ROUNDS, Loop
-from treadle.tasks.running import RUNNING
+from treadle.tasks.running import RUNNING, SET
 from treadle.tasks.work import Queue
 from treadle.threads.primitives.inside import here
 
+_Coroutine: Final = types.CoroutineType
 _Builtin: Final = types.BuiltinMethodType
 _Method: Final = types.MethodType
 _Reference: Final = weakref.ref
 _real_run: Any = runners.run
+_real_new_event_loop = events.new_event_loop
 # Looking for it in `os.environ` itself takes longer than a step of a task.
 _ENVIRONMENT: Any = os.environ._data  # type: ignore[attr-defined]
 _MAY_DEBUG: Any = os.environ.encodekey("PYTHONASYNCIODEBUG")
-_stop_when_done: Any = base_events._run_until_complete_cb  # type: ignore[attr-defined]
 
 
 class DrawnLoop(Loop):
@@ -141,7 +141,11 @@ class DrawnLoop(Loop):
             name = f"Task-{tasks._task_name_counter()}"  # type: ignore[attr-defined]
         task = DrawnTask(coro, loop=self, name=name, context=context)
         task.treadle_made = 0
-        self._made(task)
+        maker = self.running
+        if type(maker) is DrawnTask:
+            maker.treadle_makes(task)
+        else:
+            thread_makes(self.strand, task)
         self.tasks.append(_Reference(task))
         return task
 
@@ -158,7 +162,9 @@ class DrawnLoop(Loop):
             thread_makes(self.strand, future)
 
     def with_exception(self) -> list[Any]:
-        made = [reference() for reference in self.tasks] if self.tasks else []
+        if not self.tasks:
+            return self.failed
+        made = [reference() for reference in self.tasks]
         return self.failed + [task for task in made if task is not None and task._exception is not None]
 
     # ------------------------------------------------------------------ running
@@ -182,7 +188,8 @@ class DrawnLoop(Loop):
         if self._closed or thread in RUNNING:
             self._check_closed()
             self._check_running()
-        self._stop_soon()
+        if self._stopping:
+            self._stop_soon()
         RUNNING[thread] = self
         self._thread_id = thread.ident
         try:
@@ -216,20 +223,42 @@ class DrawnLoop(Loop):
     def has_leftovers(self) -> bool:
         """Does its end take more than to close it?"""
         self.tasks = [reference for reference in self.tasks if reference() is not None]
-        return bool(self._default_executor or self.__dict__.get("_asyncgens") or (self.tasks and self.pending_tasks()))
+        return bool(self._default_executor or "_asyncgens" in self.__dict__ or (self.tasks and self.pending_tasks()))
+
+
+def new_event_loop() -> Any:
+    """`asyncio.new_event_loop`, inside an execution and outside"""
+    strand = here()
+    if strand is None or not isinstance(strand.execution, TaskExecution):
+        return _real_new_event_loop()
+    if events._event_loop_policy is not None:  # type: ignore[attr-defined]
+        _say_what_is_replaced(strand.execution)
+    return DrawnLoop() if strand.execution.only_draws else Loop()
+
+
+def _say_what_is_replaced(run: TaskExecution) -> None:
+    module = type(events._event_loop_policy).__module__  # type: ignore[attr-defined]
+    if not module.startswith("asyncio"):
+        run.replaced.add(f"{module.partition('.')[0]}'s event loop policy")
+
+
+def _stop_when_done(future: Any) -> None:
+    """As asyncio's own, which goes through the loop's `stop`."""
+    if future.cancelled() or not isinstance(future.exception(), (SystemExit, KeyboardInterrupt)):
+        future._loop._stopping = True
 
 
 def run(main: Any, **options: Any) -> Any:
     """`asyncio.run`: where steps are only drawn, without what a Runner does for signals and several runs."""
     __tracebackhide__ = True
-    strand = here()
+    strand: Any = here()
     drawn = strand is not None and getattr(strand.execution, "only_draws", False)
-    if not drawn or options or strand in RUNNING or type(main) is not types.CoroutineType:
+    if not drawn or options or strand in RUNNING or type(main) is not _Coroutine:
         return _real_run(main, **options)
-    loop: Any = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
+    loop: Any = events.new_event_loop()
+    SET[strand] = loop
     try:
-        return loop.run_until_complete(loop.create_task(main, context=contextvars.copy_context()))
+        return loop.run_until_complete(loop.create_task(main))
     finally:
         try:
             if loop.has_leftovers():
@@ -237,5 +266,5 @@ def run(main: Any, **options: Any) -> Any:
                 loop.run_until_complete(loop.shutdown_asyncgens())
                 loop.run_until_complete(loop.shutdown_default_executor())
         finally:
-            asyncio.set_event_loop(None)
+            SET[strand] = None
             loop.close()

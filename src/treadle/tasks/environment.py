@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import asyncio.tasks as tasks
 import asyncio.timeouts as timeouts
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treadle.tasks.choices import Stack, decide
-from treadle.tasks.steps import coroutine_name, innermost
+from treadle.tasks.steps import coroutine_name, innermost, task_name
 from treadle.threads.primitives.inside import here
 
 if TYPE_CHECKING:
@@ -92,6 +92,13 @@ def strike(loop: Loop, must: bool = False) -> None:
         must = False
 
 
+class CancelledTask(NamedTuple):
+    """The task that the search has cancelled: its name, and where it stood."""
+
+    name: str
+    place: Stack
+
+
 def cancel_one(loop: Loop) -> None:
     """A suspended task is cancelled, or a timeout runs out, or nothing happens; where only tasks of some names are
     cancelled, those of which they are or whose coroutines'; of the test's own, those written in its file."""
@@ -118,7 +125,9 @@ def cancel_one(loop: Loop) -> None:
         return
     run.cancellations += 1
     if taken <= len(victims):
-        victims[taken - 1].cancel()
+        victim = victims[taken - 1]
+        run.cancelled = CancelledTask(task_name(victim), places[taken - 1])
+        victim.cancel()
     else:
         loop.fire(running_out[taken - 1 - len(victims)])
 

@@ -13,19 +13,23 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+from mypy_extensions import mypyc_attr
+
+from treadle.core.names import label_of, split
 from treadle.core.operation import MULTI, YIELD, Operation
 from treadle.core.result import Finding, Step
+from treadle.search.strategy import Strategy
 from treadle.tasks import oracles
 from treadle.tasks.choices import OpenChoice, Option
 from treadle.tasks.chosen_steps import time_has_moved
-from treadle.tasks.environment import NO_TIMER, NOTHING_CANCELLED
+from treadle.tasks.environment import NO_TIMER, NOTHING_CANCELLED, CancelledTask
 from treadle.tasks.futures import RECORDED, DrawnTask
 from treadle.tasks.network import Network
 from treadle.tasks.running import RUNNING
 from treadle.tasks.steps import Block, TaskStrand, described, task_name, task_of
 from treadle.threads import native_locals
 from treadle.threads.detail import describe, place_of, short, stack_of
-from treadle.threads.execution import Execution
+from treadle.threads.execution import ENDS, Clock, Execution
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand
 from treadle.threads.unwinding import StrandEnd
 
@@ -33,6 +37,8 @@ from treadle.threads.unwinding import StrandEnd
 _PLUMBING = ("loop#", "callbacks of ", "handle#", "Future", "Task#", "turn of ")
 
 
+# As its base: mypyc would call `__init__` twice, and what the first call made would never be freed.
+@mypyc_attr(allow_interpreted_subclasses=True)
 class TaskExecution(Execution):
     """Runs one function, the threads it starts, and the event loops they run."""
 
@@ -43,10 +49,12 @@ class TaskExecution(Execution):
     test_file = ""  # where the test is written
     only_steps = False  # with any_order: one thread, and nobody asks what its steps do
     only_draws = False  # and which they were: `drawing`
+    released = False  # does nobody look at it any more?
+    main: Strand | None = None  # of one that was released: its only strand
 
     def set_up(self) -> None:
         self.loops: list[Any] = []
-        self.network = Network()
+        self.connected: Network | None = None  # made when it is used
         self.told: list[dict[str, Any]] = []  # what the exception handlers of loops were told
         self.unawaited: list[str] = []  # coroutines that nobody awaited
         self.left_pending: list[str] = []  # tasks whose loop was closed before they were done
@@ -54,6 +62,7 @@ class TaskExecution(Execution):
         self.blocking: dict[str, float] = {}  # place -> seconds that a loop was kept from running
         self.replaced: set[str] = set()  # loops and policies that the program asked for
         self.cancellations = 0  # how often the search has cancelled a task
+        self.cancelled: CancelledTask | None = None  # the last of them
         self.met: set[str] = set()  # names of the tasks that it could have cancelled, where it asks for names
         self.owners: dict[Any, Strand] = {}  # with any_order: name -> the thread that touched it first
         self.scheduled = itertools.count()  # numbers steps in the order in which asyncio would run them
@@ -72,6 +81,62 @@ class TaskExecution(Execution):
         self.blocks: dict[int, Block] = {}  # first event of a step -> that step
         self.begins: dict[int, int] = {}  # event in the middle of a step -> its first event
         self.causes: dict[int, int] = {}  # strand whose next step was never run -> the events that it comes after
+
+    @property
+    def network(self) -> Network:
+        if self.connected is None:
+            self.connected = Network()
+        return self.connected
+
+    @property
+    def is_blank(self) -> bool:
+        """Has it run to its end and left no trace of that but in what `renew` sets? Only then, and when nobody looks at
+        it any more, it may be used again: to make a new one and to let the old one go takes as long as some steps."""
+        return (
+            self.only_draws
+            and self.released
+            and self.ended_well
+            and not (self.revealed or self.chose_between_steps or self.called_unsafely or self.values or self.lets_go)
+            and not (self.assumed or self.hash_orders or self.in_steps or self.atomic)
+            and not (self.watched or self.untaken or self.seen or self.met or self.owners)
+            and not (self.looping or self.woken or self.unrecorded)
+            and self.connected is None
+            and self.alarm is None
+            and self.main is not None
+            and self.main.is_blank
+        )
+
+    def renew(self, picker: Strategy, limit: int, shared: set[str] | None) -> None:
+        """From now on it is a new execution, of a search that draws: as if it had been made for that."""
+        self.picker = picker
+        self.plan = picker.plan
+        self.planned = len(picker.plan)
+        self.shared = self.public = shared
+        self.ends_are_points = shared is None or ENDS in shared
+        self.trace = picker.trace
+        self.guards = picker.guards
+        self.limit = limit
+        self.spawned = {}  # that of the last one may be kept
+        self.step = self.looked_at = self.running_foreground = 0
+        self.alone = True
+        self.ending = self.ended_well = self.released = False
+        if self.clock.now != self.clock.start:
+            self.clock = Clock()
+        if self.modules:
+            self.modules = {}
+        if self.deadlines:
+            self.deadlines = set()
+        if self.locks:
+            self.locks = []
+        self.scheduled = itertools.count()
+
+    def _new(self, index: int, name: str, thread: Any, run: Any, daemon: bool) -> Strand:
+        main, self.main = self.main, None
+        if main is None:
+            return super()._new(index, name, thread, run, daemon)
+        main.renew()
+        main.thread, main.run = thread, run
+        return main
 
     def run(self, main: Any, thread: Any = None) -> None:
         names = asyncio_tasks._task_name_counter  # type: ignore[attr-defined]
@@ -329,9 +394,9 @@ class TaskExecution(Execution):
             if not self.only_steps:
                 self.causes[loop.strand.index] = loop.turn.guards()
                 self.causes |= {strand.index: strand.turn.guards() for strand in loop.strands}
-            if loop._exception_handler is None:
+            if loop._exception_handler is None and (loop.failed or loop.tasks):
                 self.unretrieved += [future for future in loop.with_exception() if future._log_traceback]
-        borrowed = [strand for strand in self.live if isinstance(strand, (Option, TaskStrand))]
+        borrowed = [strand for strand in self.live if isinstance(strand, (Option, TaskStrand))] if self.live else []
         if borrowed:
             names = {strand.treadle_name for strand in borrowed}
             self.stuck = [one for one in self.stuck if one.strand not in names]
@@ -340,7 +405,9 @@ class TaskExecution(Execution):
         super()._end_all()
 
     def release(self) -> None:
+        self.main = self.strands[0] if self.only_draws and len(self.strands) == 1 else None
         super().release()
+        self.released = True
         for loop in self.loops:
             loop.release()
         self.loops.clear()
@@ -369,17 +436,17 @@ def _short_names(strands: list[str], called: dict[str, str]) -> dict[str, str]:
     were called: some tasks get their name when their strand has one."""
     names: dict[str, str] = {}
     for strand in dict.fromkeys(strands):
-        short = called.get(strand, strand).partition("#")[0]
-        number = sum(other.partition("#")[0] == short for other in names.values()) + 1
+        short = label_of(called.get(strand, strand))
+        number = sum(label_of(other) == short for other in names.values()) + 1
         names[strand] = short if number == 1 else f"{short}#{number}"
     return names
 
 
 def _readable(name: str, strands: dict[str, str]) -> str:
     """`dict#update#test#1.1.1['n']`, the first that `update#test#1.1` met, as `dict#update.1['n']`."""
-    label, mark, rest = name.partition("#")
+    label, rest = split(name)
     whole = max((one for one in strands if rest.startswith(f"{one}.")), key=len, default="")
-    return f"{label}{mark}{strands[whole]}{rest[len(whole) :]}" if whole else name
+    return f"{label}#{strands[whole]}{rest[len(whole) :]}" if whole else name
 
 
 _LOOPS: list[list[Any]] = []
@@ -390,6 +457,8 @@ def _end_tasks() -> None:
     while _LOOPS:
         for loop in _LOOPS.pop():
             asyncio_tasks._current_tasks.pop(loop, None)  # type: ignore[attr-defined]
+            if not (loop.tasks or loop.failed):
+                continue
             for task in loop.pending_tasks():
                 task._log_destroy_pending = False
                 _close(task._coro)

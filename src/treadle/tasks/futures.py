@@ -47,6 +47,7 @@ RECORDED: Final = _Recorded()
 # The hash of who made it is multiplied by this, and then the number of what was made is added, in so many bits.
 _FACTOR, _BITS = 1_000_003, (1 << 60) - 1
 _MADE = "tasks and futures"  # among what a strand counts
+_OF_THREADS: Final[dict[str, int]] = {}  # name of a thread -> what the hashes of what it makes begin at
 
 
 class Hashed:
@@ -82,8 +83,12 @@ def give_hash(future: Any, strand: Any) -> None:
 
 def thread_makes(strand: Any, future: Any) -> None:
     """A thread has made a future, outside of its tasks."""
+    name = strand.treadle_name
+    begin = _OF_THREADS.get(name)
+    if begin is None:
+        begin = _OF_THREADS[name] = zlib.crc32(name.encode()) * _FACTOR
     count = strand.encounters[_MADE] = strand.encounters.get(_MADE, 0) + 1
-    future._treadle_hash = (zlib.crc32(strand.treadle_name.encode()) * _FACTOR + count) & _BITS
+    future._treadle_hash = (begin + count) & _BITS
 
 
 class Seen(Hashed):

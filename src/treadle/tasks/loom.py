@@ -61,6 +61,7 @@ class TaskLoom(Loom):
         self.threaded = False  # and has one run several threads?
         self.spinning = False  # or a loop of the program that waits for something that it reads?
         self.with_strands = False  # must there be a strand for each task, whatever the strategy?
+        self.spare: TaskExecution | None = None  # the last one that only drew: it may be used again
         self.unseen = False  # are the hooks in place that record nothing?
 
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
@@ -100,13 +101,20 @@ class TaskLoom(Loom):
         if self.unseen != only_steps and not self.gil:
             install_hooks(UNSEEN_HOOKS if only_steps else self.hooks)
             self.unseen = only_steps
+        only_draws = only_steps and self._may_only_draw(picker)
+        spare, self.spare = self.spare, None
+        if spare is not None:
+            if only_draws and spare.is_blank:
+                spare.renew(picker, self.most_steps, self.shared)
+                return spare
+            spare.main = None  # it goes at once, and not when the garbage collector comes round
         if self.any_order and not only_steps:  # every access is seen, and the execution tells what threads share
             arguments = (*arguments[:_SHARED], None, *arguments[_SHARED + 1 :])
         run = TaskExecution(*arguments)
         run.any_order, run.public, run.cancel = self.any_order, self.shared, self.cancel
         run.test_file = self.test_file
         run.only_steps = only_steps
-        run.only_draws = only_steps and self._may_only_draw(picker)
+        run.only_draws = only_draws
         return run
 
     def _may_only_draw(self, picker: Strategy) -> bool:
@@ -129,6 +137,7 @@ class TaskLoom(Loom):
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:
         run: Any = super().run(strategy, detail)
         if run.only_draws:
+            self.spare = run
             run = self._with_strands(run, strategy)
         self.looped = self.looped or bool(run.loops)
         self.spinning = self.spinning or run.spins

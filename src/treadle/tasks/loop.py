@@ -20,6 +20,7 @@ import asyncio.selector_events as selector_events
 import functools
 import heapq
 import itertools
+import types
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -45,7 +46,7 @@ from treadle.threads.hooks.points import perform
 from treadle.threads.names import meet
 from treadle.threads.primitives.inside import here
 from treadle.threads.primitives.outside import THE_OUTSIDE, act
-from treadle.threads.strands import Strand
+from treadle.threads.strands import STATE, Strand
 from treadle.threads.switching import ALL
 from treadle.threads.unwinding import StrandEnd
 
@@ -58,6 +59,8 @@ _MOST_ROUNDS = 20_000
 
 _SHUTDOWN_GENERATORS = _Base.shutdown_asyncgens.__code__
 _SHUTDOWN_EXECUTOR = _Base.shutdown_default_executor.__code__
+# Of what kind callbacks are that are no code of the program, but may work for it: `loop.call_soon(items.append, 1)`.
+_IN_C = frozenset({types.BuiltinFunctionType, functools.partial})
 _JOIN_TIMEOUT = getattr(constants, "THREAD_JOIN_TIMEOUT", None)  # since 3.12
 
 
@@ -429,6 +432,8 @@ class Loop(_Base):  # type: ignore[misc]
         self.strand.checks = ALL  # between two handles runs the loop's own code
         if self.execution.detail is not None:
             self.execution.note_step(handle)
+        if type(handle._callback) in _IN_C:
+            handle._callback = STATE.seen.function(handle._callback)
         handle._run()
         self.running = None
         if self.execution.ending:

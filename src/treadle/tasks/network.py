@@ -240,19 +240,26 @@ class ConnectionEnd(asyncio.Transport):
 
 
 class _Listener:
-    """What a program asks for the port of its server, and for its kind."""
+    """What a program asks for the port of its server, and for its kind. For all else a real socket is opened."""
 
     type, proto = socket.SOCK_STREAM, 0
 
-    def __init__(self, address: Address) -> None:
-        self.address = address
+    def __init__(self, server: MemoryServer) -> None:
+        self.server = server
+        address = server.address
         if isinstance(address, str):
             self.family = socket.AF_UNIX
         else:
             self.family = socket.AF_INET6 if ":" in str(address[0]) else socket.AF_INET
 
     def getsockname(self) -> Address:
-        return self.address
+        return self.server.address
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.server.open()
+        return getattr(self.server.real, name)
 
 
 class MemoryServer(asyncio.AbstractServer):
@@ -273,7 +280,7 @@ class MemoryServer(asyncio.AbstractServer):
 
     @property
     def sockets(self) -> tuple[Any, ...]:
-        return () if self.closed else (_Listener(self.address),)
+        return () if self.closed else (_Listener(self),)
 
     def get_loop(self) -> Any:
         return self.loop
@@ -415,7 +422,7 @@ def is_own(host: str) -> bool:
 
 
 def _only_here(loop: Loop, *hosts: Any) -> None:
-    for host in hosts:
+    for host in (os.fsdecode(host) if isinstance(host, bytes) else host for host in hosts):
         if host not in _THIS_HOST and not str(host).startswith("127.") and not is_own(host):
             refuse(loop.execution, f"a network connection of the real world ({host})")
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from treadle.core.errors import Unsupported
 from treadle.tasks import running
-from treadle.tasks.drawing import DrawnLoop
+from treadle.tasks.drawing import new_event_loop
 from treadle.tasks.drawing import run as drawn_run
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.futures import DrawnTask, Future, Task
@@ -36,7 +36,6 @@ from treadle.threads.patches import bound
 from treadle.threads.primitives.inside import here
 from treadle.threads.primitives.local import Local
 
-_real_new_event_loop = events.new_event_loop
 _real_register_task: Any = tasks._register_task
 _real_all_tasks = tasks.all_tasks
 _real_as_completed: Any = tasks.as_completed
@@ -50,21 +49,6 @@ _WITH_C_FORM = (
     *("_unregister_task", "_enter_task", "_leave_task", "_swap_current_task", "current_task"),
     *("_register_eager_task", "_unregister_eager_task"),
 )
-
-
-def new_event_loop() -> Any:
-    strand = here()
-    if strand is None or not isinstance(strand.execution, TaskExecution):
-        return _real_new_event_loop()
-    _say_what_is_replaced(strand.execution)
-    return DrawnLoop() if strand.execution.only_draws else Loop()
-
-
-def _say_what_is_replaced(run: TaskExecution) -> None:
-    policy = events._event_loop_policy  # type: ignore[attr-defined]
-    module = type(policy).__module__ if policy is not None else "asyncio"
-    if not module.startswith("asyncio"):
-        run.replaced.add(f"{module.partition('.')[0]}'s event loop policy")
 
 
 def _runner_init(self: Any, *, debug: bool | None = None, loop_factory: Any = None) -> None:

@@ -20,12 +20,12 @@ _real_get_event_loop: Any = events.get_event_loop
 _real_set_event_loop: Any = events.set_event_loop
 
 RUNNING: dict[Strand, Any] = {}
-_SET: dict[Strand, Any] = {}
+SET: dict[Strand, Any] = {}
 
 
 def _forget() -> None:
     RUNNING.clear()
-    _SET.clear()
+    SET.clear()
 
 
 AFTER_EXECUTION.append(_forget)
@@ -67,9 +67,9 @@ def get_event_loop(stacklevel: int = 3) -> Any:
     if strand is None:
         return _real_get_event_loop()
     thread = thread_of(strand)
-    loop = RUNNING.get(thread) or _SET.get(thread)
+    loop = RUNNING.get(thread) or SET.get(thread)
     if loop is None:
-        if thread in _SET or thread.index != 0:
+        if thread in SET or thread.index != 0:
             raise RuntimeError(f"There is no current event loop in thread {thread.treadle_name!r}.")
         loop = asyncio.new_event_loop()
         set_event_loop(loop)
@@ -83,4 +83,4 @@ def set_event_loop(loop: Any) -> None:
         return
     if loop is not None and not isinstance(loop, asyncio.AbstractEventLoop):
         raise TypeError(f"loop must be an instance of AbstractEventLoop or None, not '{type(loop).__name__}'")
-    _SET[thread_of(strand)] = loop
+    SET[thread_of(strand)] = loop

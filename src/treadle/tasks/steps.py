@@ -15,6 +15,8 @@ import asyncio.tasks as tasks
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from mypy_extensions import mypyc_attr
+
 from treadle.core.dependency import Footprint
 from treadle.core.operation import CAUSE_BITS, STEP, WAIT, Operation
 from treadle.core.result import Step
@@ -34,6 +36,7 @@ def causes(first: int, second: int) -> int:
     return (first + 1) | (second + 1) << CAUSE_BITS
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Turn(SyncObject):
     """Whose turn it is in a loop, as seen by one of its strands."""
 
@@ -52,6 +55,7 @@ class Turn(SyncObject):
         return causes(self.cause, self.loop.entered)  # the search reads them here
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class TaskStrand(Strand):
     """A task of an event loop, in an execution that permutes steps."""
 

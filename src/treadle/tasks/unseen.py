@@ -17,7 +17,7 @@ from treadle.threads.adopt import REPLACED, adopt
 from treadle.threads.hooks import HOOKS, attributes, calls
 from treadle.threads.hooks.operators import INPLACE, OPERATORS
 from treadle.threads.hooks.variables import value_of
-from treadle.threads.shapes import ADOPT, SHAPES, STATE_OF_MODEL, classify
+from treadle.threads.shapes import ADOPT, NOT_MODELLED, SHAPES, STATE_OF_MODEL, classify, is_modelled
 from treadle.threads.strands import STATE
 
 _FunctionType: Final = types.FunctionType
@@ -26,36 +26,37 @@ _MODELLED: Final = frozenset({ADOPT, STATE_OF_MODEL})
 
 def load(obj: Any, name: str) -> Any:
     """`obj.name`"""
-    try:
-        how = SHAPES[type(obj)][name]
-    except KeyError:
-        how = classify(type(obj), name)
-    if how in _MODELLED:
-        return attributes.load(obj, name)
-    return getattr(obj, name)
+    kind = type(obj)
+    if kind in NOT_MODELLED or not is_modelled(kind) or _how(kind, name) not in _MODELLED:
+        return getattr(obj, name)
+    return attributes.load(obj, name)
 
 
 def store(value: Any, obj: Any, name: str) -> None:
     """`obj.name = value`"""
-    try:
-        how = SHAPES[type(obj)][name]
-    except KeyError:
-        how = classify(type(obj), name)
-    if how in _MODELLED:
-        attributes.store(value, obj, name)
-    else:
+    kind = type(obj)
+    if kind in NOT_MODELLED or not is_modelled(kind) or _how(kind, name) not in _MODELLED:
         setattr(obj, name, value)
+    else:
+        attributes.store(value, obj, name)
 
 
 def callee(obj: Any, name: str) -> Any:
     """The function in `obj.name(...)`"""
+    kind = type(obj)
+    if kind in NOT_MODELLED or not is_modelled(kind) or _how(kind, name) not in _MODELLED:
+        called = getattr(obj, name)
+        if type(called) is _FunctionType and STATE.strand is not None:
+            return REPLACED.get(called, called)
+        return function(called)
+    return attributes.callee(obj, name)
+
+
+def _how(kind: type, name: str) -> int:
     try:
-        how = SHAPES[type(obj)][name]
+        return SHAPES[kind][name]
     except KeyError:
-        how = classify(type(obj), name)
-    if how in _MODELLED:
-        return attributes.callee(obj, name)
-    return function(getattr(obj, name))
+        return classify(kind, name)
 
 
 def function(called: Any) -> Any:

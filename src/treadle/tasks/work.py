@@ -53,7 +53,10 @@ class Queue(SyncObject):
         return self.woken or loop.is_due() or (loop.looks_once and bool(loop._ready or loop._stopping))
 
     def describe(self) -> str:
-        return "; ".join(self.loop.waiting_tasks()) or "nothing is scheduled"
+        return "; ".join(self.waiting_tasks()) or "nothing is scheduled"
+
+    def waiting_tasks(self) -> list[str]:
+        return self.loop.waiting_tasks()
 
 
 class QueueAndSockets(Queue):
