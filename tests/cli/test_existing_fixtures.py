@@ -182,6 +182,40 @@ def test_a_thread_of_a_class_that_outlives_it_is_one_of_every_execution(cli: Cli
     assert "started before" not in str(found), found
 
 
+KEPT_PER_THREAD = """
+import pytest
+import store
+
+@pytest.fixture(scope="module")
+def opened():
+    store.open("first")
+    stop = threading.Event()
+    threading.Thread(target=stop.wait, daemon=True).start()
+    yield
+    stop.set()
+
+def test_it(opened):
+    both(store.open, store.open)
+    assert store.OPENED == ["first", None, None]
+"""
+STORE = """
+import threading
+OPENED = []
+local = threading.local()
+
+def open(name=None):
+    if not hasattr(local, "connection"):
+        local.connection = name
+        OPENED.append(name)
+"""
+
+
+def test_what_a_fixture_keeps_for_its_thread_is_not_there_when_it_is_set_up_again(cli: Cli, project: Path) -> None:
+    """As a connection to a database that was taken away at its end."""
+    found = explored(cli, project, KEPT_PER_THREAD, store=STORE)
+    assert found["verdict"] == "PASSED-EXHAUSTIVE", found
+
+
 CUT_OFF = """
 import pytest
 

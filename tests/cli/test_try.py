@@ -89,19 +89,23 @@ def test_a_pass_names_the_package_that_was_not_looked_into() -> None:
     assert projects._row(test, facts | {"atomic_modules": []}).todo == ""
 
 
-@pytest.mark.parametrize("cut_by", ["seconds", "unseen"])
-def test_few_executions_are_tried_once_more_and_longer(monkeypatch: pytest.MonkeyPatch, cut_by: str) -> None:
+@pytest.mark.parametrize(
+    ("cut_by", "executions", "longer"), [("seconds", 3, "100"), ("unseen", 15, "30"), ("seconds", 1, "120")]
+)
+def test_few_executions_are_tried_once_more_and_longer(
+    monkeypatch: pytest.MonkeyPatch, cut_by: str, executions: int, longer: str
+) -> None:
     asked = []
 
     def run(words: list[str], environment: object, seconds: float) -> object:
         asked.append(words[words.index("--seconds") + 1])
-        facts = {"verdict": "CUT", "cut_by": cut_by, "executions": 3, "seconds": 10.0}
+        facts = {"verdict": "CUT", "cut_by": cut_by, "executions": executions, "seconds": 10.0}
         return subprocess.CompletedProcess(words, 3, json.dumps(facts), "")
 
     monkeypatch.setattr(projects, "_run", run)
     test = projects.ThreadedTest("test_a.py", ("test_b",), "passed", 0.1)
     assert projects.explore_alone(test, 10.0, []).verdict == "CUT"
-    assert asked == ["10", "30"]
+    assert asked == ["10", longer]
 
     def ends_only_at_first(words: list[str], environment: object, seconds: float) -> object:
         return run(words, environment, seconds) if "10" in words else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import socket
 import threading
 from collections.abc import Callable
@@ -45,15 +47,27 @@ def test_the_file_is_named_in_the_schedule(tmp_path: Path) -> None:
     assert "files['count']" in finding.explanation
 
 
-def test_a_test_that_finds_what_it_left_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_test_that_finds_what_it_left_is_no_pass_and_refused_where_it_fails(tmp_path: Path, fails: bool) -> None:
     path = str(tmp_path / "made")
 
     def make() -> None:
         if not os.path.exists(path):
             open(path, "w").close()
+        elif fails:
+            raise FileExistsError(path)
 
-    with pytest.raises(Unsupported, match=r"test_files.py:\d+ looks at the file .*made, which an execution before"):
-        treadle.check(lambda: treadle.parallel(make, make))
+    def test() -> None:
+        treadle.parallel(make, lambda: None)
+
+    said = r"test_files.py:\d+ looks at the file .*made, which an execution before"
+    if fails:
+        with pytest.raises(Unsupported, match=said):
+            treadle.check(test)
+    else:
+        result = treadle.check(test, executions=50)
+        assert (result.verdict, result.executions) == (Verdict.CUT, 50)
+        assert re.search(said, result.reason)
 
 
 def test_a_test_that_takes_away_first_what_it_left_is_explored(tmp_path: Path) -> None:
@@ -127,3 +141,34 @@ def test_a_large_file_that_each_execution_writes_anew_is_found_as_it_was(tmp_pat
         assert sizes == [100_000] * 2
 
     assert treadle.check(test).verdict.is_pass
+
+
+@pytest.mark.parametrize("takes_away", [True, False])
+def test_a_file_that_an_execution_makes_itself_was_not_left_by_another(tmp_path: Path, takes_away: bool) -> None:
+    """Something else is in it each time: the search goes on, and is no pass."""
+    path, keys = tmp_path / "key", itertools.count()
+
+    def test() -> None:
+        path.write_text(str(next(keys)))
+        seen: list[str] = []
+        treadle.parallel(lambda: seen.append(path.read_text()), lambda: seen.append(path.read_text()))
+        assert len(seen) == 2
+        if takes_away:
+            path.unlink()
+
+    result = treadle.check(test, executions=50)
+    assert (result.verdict, result.executions) == (Verdict.CUT, 50)
+    assert "what the test writes to key is not the same in every execution" in result.reason
+
+
+def test_who_adds_to_what_another_execution_left_is_no_pass(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+
+    def test() -> None:
+        with path.open("a") as file:
+            file.write("x")
+        treadle.parallel(path.read_text, path.read_text)
+
+    result = treadle.check(test, executions=50)
+    assert (result.verdict, result.executions) == (Verdict.CUT, 50)
+    assert "which an execution before has changed" in result.reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import threading
 import weakref
@@ -159,3 +160,27 @@ def test_nothing_of_an_execution_dies_in_the_next_one() -> None:
         assert seen != [1, 2]
 
     assert treadle.check(test, builds=False).verdict is treadle.Verdict.FAILED
+
+
+def test_a_program_that_collects_looks_at_what_it_made_and_not_at_all_that_was_there() -> None:
+    """Else every execution of a test of leaks takes as long as a walk through all that was imported."""
+    numbers: list[int] = []
+
+    def collects() -> None:
+        node = Node()
+        node.me = node  # type: ignore[attr-defined]
+        dies = weakref.ref(node)
+        del node
+        gc.collect()
+        assert dies() is None
+        numbers.append(gc.get_freeze_count())
+
+    frozen, seen = gc.get_freeze_count(), len(gc.get_objects())
+    assert not treadle.check(lambda: together(collects, collects), executions=50).findings
+    assert max(numbers) > seen / 2
+    assert gc.get_freeze_count() <= frozen
+
+    def test() -> None:  # a function that nobody had asked for is found afterwards, although it is no longer young
+        together(collects, lambda: None)
+
+    assert not treadle.check(test, executions=5).findings

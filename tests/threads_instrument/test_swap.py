@@ -347,6 +347,21 @@ def test_test_without_source_is_an_error() -> None:
         del sys.modules["typed_at_the_prompt"]
 
 
+def test_a_test_that_a_library_dressed_up_without_saying_so_is_run(load: Load) -> None:
+    """As parameterized.expand does: the name of the test's module, and code of the library's own."""
+    module = load("def f(o): return o.x\n")
+
+    @functools.wraps(module.f)
+    def dressed(*args: Any) -> Any:
+        return module.f(*args)
+
+    del dressed.__wrapped__
+    log: list[tuple[Any, ...]] = []
+    with instrumented(dressed, ModuleSelection.for_test(module), recording(log)):
+        dressed(types.SimpleNamespace(x=1))
+    assert log == [("load", "x")]
+
+
 def test_subject_behind_partial_method_and_decorator(load: Load) -> None:
     module = load(
         """

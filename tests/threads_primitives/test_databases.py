@@ -6,11 +6,14 @@ import sqlite3
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import treadle
 from tests.threads_primitives.running import execute, inside, together
+from treadle import Verdict
 from treadle.threads.primitives import databases
 
 
@@ -81,3 +84,33 @@ def test_sqlite_is_not_imported_for_programs_that_do_not_use_it(monkeypatch: pyt
         monkeypatch.delitem(sys.modules, name)
     assert databases.patches() == []
     assert "sqlite3" not in sys.modules
+
+
+def _counted_by_sqlite(connections: int) -> treadle.Result:
+    """Two threads let sqlite call a function that counts, with one connection, or with one each."""
+
+    def program() -> None:
+        made = [sqlite3.connect(":memory:", check_same_thread=False) for _ in range(connections)]
+        calls = {"n": 0}
+
+        def count() -> int:
+            calls["n"] += 1
+            return calls["n"]
+
+        for connection in made:
+            connection.create_function("count_one", 0, count)
+        treadle.parallel(*(partial(made[k % connections].execute, "select count_one()") for k in range(2)))
+        assert calls["n"] == 2
+
+    return treadle.check(program, executions=500, builds=False)
+
+
+def test_a_function_that_sqlite_calls_is_run_with_the_lock_of_the_connection() -> None:
+    """What CPython does besides, waiting for that lock with the interpreter lock in its hands, is told."""
+    result = _counted_by_sqlite(1)
+    assert result.verdict is Verdict.PASSED_WITHIN_BOUNDS
+    assert "a function that sqlite calls, while another thread waits for its connection" in result.reason
+
+
+def test_two_connections_have_two_locks() -> None:
+    assert _counted_by_sqlite(2).verdict is Verdict.FAILED

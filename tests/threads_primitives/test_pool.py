@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import queue
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -34,3 +37,44 @@ def test_a_pool_tells_what_it_has_left_to_do() -> None:
 
     assert inside(main)[0] == "no tasks"
     assert inside(main)[1] in (0, 1)
+
+
+def test_a_pool_that_outlives_its_execution_works_in_the_next_one() -> None:
+    """As one of a module that is not rewritten, and that the test imports: its workers ended with the execution."""
+    kept: list[ThreadPoolExecutor] = []
+
+    def main() -> int:
+        if not kept:
+            kept.append(ThreadPoolExecutor(1))
+        return kept[0].submit(len, "abc").result()
+
+    assert [inside(main) for _ in range(3)] == [3, 3, 3]
+    try:
+        assert kept[0].submit(len, "ab").result(10) == 2  # and outside
+    finally:
+        kept[0].shutdown()
+
+
+def test_what_nobody_has_begun_can_be_taken_away() -> None:
+    """As servers do with `executor._work_queue` when they close."""
+
+    def main() -> tuple[int, bool]:
+        begun, go_on = threading.Event(), threading.Event()
+
+        def wait() -> None:
+            begun.set()
+            go_on.wait()
+
+        with ThreadPoolExecutor(1) as pool:
+            waits = pool.submit(wait)
+            begun.wait()
+            later = pool.submit(int)
+            taken = 0
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    pool._work_queue.get_nowait().future.cancel()
+                    taken += 1
+            go_on.set()
+        return taken, later.cancelled() and waits.done()
+
+    assert inside(main) == (1, True)

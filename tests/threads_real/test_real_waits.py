@@ -512,9 +512,13 @@ def test_a_thread_from_before_that_may_still_act_is_no_failure() -> None:
         together(lambda: asked.put(answers))
         assert answers.get(timeout=5) == "done"
 
+    def only_sleeps() -> None:
+        together(lambda: time.sleep(0.2), lambda: time.sleep(0.1))
+
     try:
         with pytest.raises(Unsupported, match="the thread 'the server' was started before the test"):
             explored(test)
+        assert explored(only_sleeps).verdict is treadle.Verdict.PASSED_WITHIN_BOUNDS
     finally:
         asked.put(None)
         server.join()

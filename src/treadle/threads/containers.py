@@ -44,12 +44,20 @@ def container_base(kind: type) -> type | None:
 ADDRESSES: dict[int, str] = {}
 
 
+# Python refuses to write numbers of more digits than 4300.
+_LONG = 1 << 1000
+
+
 def simple_key(key: Any) -> Any:
     """The key itself when it means the same in every execution, else None: the whole container."""
     kind = type(key)
     if kind in _SIMPLE:
+        if kind is int and not -_LONG < key < _LONG:
+            return None
         return _without_address(key) if ADDRESSES else key
     if kind is tuple and all(type(part) in _SIMPLE for part in key):
+        if any(type(part) is int and not -_LONG < part < _LONG for part in key):
+            return None
         return tuple(map(_without_address, key)) if ADDRESSES else key
     return None
 

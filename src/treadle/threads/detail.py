@@ -191,4 +191,5 @@ def waiting(strand: Strand, live: list[Strand]) -> Waiting:
         sorted(holds),
         strand.step.stack if strand.step is not None else (),
         guard.describe() if guard is not None else "",
+        tuple(guard.waiting_tasks()) if guard is not None else (),
     )

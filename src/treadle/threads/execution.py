@@ -281,9 +281,18 @@ class Execution:
     def _end_all(self) -> None:
         self.ending = True
         STATE.coasting = False
-        usual = sys.unraisablehook
         if self.live:
-            sys.unraisablehook = functools.partial(_told, usual)
+            self._throw_out()
+        STATE.strand = None  # what dies with the execution may have finalisers: they run outside
+        self.names.clear()
+        self.references.clear()
+        self.keep.clear()
+        self.attributes_of.clear()
+
+    def _throw_out(self) -> None:
+        """End every strand that is left where it stands."""
+        usual = sys.unraisablehook
+        sys.unraisablehook = functools.partial(_told, usual)
         try:
             for strand in self.live:
                 if not strand.finished:
@@ -292,11 +301,6 @@ class Execution:
                     strand.greenlet.throw(StrandEnd)
         finally:
             sys.unraisablehook = usual
-        STATE.strand = None  # what dies with the execution may have finalisers: they run outside
-        self.names.clear()
-        self.references.clear()
-        self.keep.clear()
-        self.attributes_of.clear()
 
     def expire(self) -> None:
         """The time of the search is over: end at the next point."""
@@ -445,7 +449,9 @@ class Execution:
             STATE.strand = starter
             native_locals.show(starter)
             return starter.greenlet
-        chosen = self._choose()
+        # the last one has nobody to hand on to
+        over = self.running_foreground == 0 and self.step >= self.planned and not self.gil
+        chosen = None if over else self._choose()
         pool.free.append(worker)
         if chosen is None:
             return pool.hub
@@ -646,7 +652,9 @@ class Execution:
         """The value that the last operation read or wrote, for the explanation."""
         strand = STATE.strand
         if self.values and strand is not None:
-            text = repr(value) if type(value) in _SCALARS else type(value).__name__
+            kind = type(value)
+            long = kind is int and value.bit_length() > 1000  # which Python refuses to write otherwise
+            text = hex(value) if long else repr(value) if kind in _SCALARS else kind.__name__
             self.seen.setdefault(strand.treadle_name, []).append((text, len(self.detail or ())))
         if self.detail and (owner is None or owner.shared):
             last = self.detail[-1]

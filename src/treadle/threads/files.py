@@ -4,8 +4,10 @@ A file is known by its name without the folders, because a test may have another
 files of one name in different folders are taken for one, which costs executions and loses nothing. A call that nobody
 knows concerns all files.
 
-What a test leaves in files is not put back. So who looks at a file first, once there are threads, must find it as in
-the first execution, if the test writes to it: otherwise executions say nothing about each other, and are refused.
+What a test leaves in files is not put back. Who looks at a file first, once there are threads, and finds it unlike the
+first execution did, if the test writes to it, is not given the same: the search goes on, and is no pass. An execution
+that then fails is refused, because what another one left may be the reason, unless it has made the file itself, from
+nothing, and only something else is in it each time (a key, a moment).
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from treadle.threads.primitives.inside import here
 from treadle.threads.strands import AFTER_EXECUTION, Strand
 
 FILES: Final = "files"
+# Somebody works on the descriptors of files that never had a name, and not only on the file objects.
+_UNNAMED: Final = "file without a name"
 
 # Of a larger file the time of its last change is compared, not what is in it, unless this execution wrote it anew.
 _LARGE = 1 << 16
@@ -33,29 +37,54 @@ _TOUCHED: set[str] = set()  # paths that this execution has touched since it has
 _FOUND: dict[str, object] = {}  # path -> how the first execution that did so found it
 _WRITTEN: set[str] = set()  # paths that executions wrote to
 _WRITTEN_NOW: set[str] = set()  # paths that this one wrote to
+_EMPTIED: set[str] = set()  # paths that this one wrote from the beginning, whatever was there
+_ABSENT: set[str] = set()  # known paths behind which there was nothing when this execution began
+_UNSTEADY: set[str] = set()  # names of files that executions make, each with something else in it
+_LEFT: list[str] = []  # what is said of files that were found as another execution had left them
 
 
 def forget() -> None:
     """Other executions begin, of another test."""
-    _FOUND.clear()
-    _WRITTEN.clear()
+    for kept in (_FOUND, _WRITTEN, _ABSENT, _UNSTEADY, _LEFT):
+        kept.clear()
+
+
+def unsteady() -> str:
+    """Why the end of a search is no proof, where executions find something else in the same file."""
+    if _LEFT:
+        return _LEFT[0]
+    return "" if not _UNSTEADY else f"what the test writes to {min(_UNSTEADY)} is not the same in every execution"
+
+
+def left() -> Unsupported | None:
+    """What a failure may come from that is no matter of schedules."""
+    return Unsupported(_LEFT[0]) if _LEFT else None
 
 
 def _end() -> None:
-    for kept in (_DRAWN, _TOUCHED, _WRITTEN_NOW):
+    for kept in (_DRAWN, _TOUCHED, _WRITTEN_NOW, _EMPTIED, _ABSENT):
         kept.clear()
+    _ABSENT.update(path for path in _FOUND if not os.path.lexists(path))
 
 
 AFTER_EXECUTION.append(_end)
 
 
-def include(strand: Strand, operations: list[Operation], kind: int, path: Any, *, looks: bool = True) -> None:
-    """Add an access to what is behind a path; `looks`: what was there before decides what happens."""
+def include(
+    strand: Strand, operations: list[Operation], kind: int, path: Any, *, looks: bool = True, anew: bool = False
+) -> None:
+    """Add an access to what is behind a path; `looks`: what was there before decides what happens; `anew`: it is gone
+    then."""
     text = _text(path)
     if text is None:
         include_all(strand, operations, kind)
         return
-    _compare(strand, text, kind, looks)
+    if _is_unnamed(os.path.basename(text)):
+        strand.execution.rebind(_UNNAMED)
+    else:
+        _compare(strand, text, kind, looks)
+        if anew:
+            _EMPTIED.add(os.path.abspath(text))
     if not _is_shared(strand):
         return
     rebound = strand.execution.rebound
@@ -109,6 +138,8 @@ def include_object(strand: Strand, operations: list[Operation], file: Any, kind:
         return
     if isinstance(path, int):
         path = path_of(path)
+        if path is not None and _is_unnamed(os.path.basename(path)) and _UNNAMED not in strand.execution.rebound:
+            return
     if path is not None and not str(path).startswith("<"):
         include(strand, operations, kind if writes else READ, path, looks=False)
 
@@ -120,6 +151,11 @@ def path_of(descriptor: int) -> str | None:
     except OSError:
         return None
     return path if path.startswith("/") and not path.startswith("/dev/") else None
+
+
+def _is_unnamed(name: str) -> bool:
+    """Is it the number on the disk that Linux shows of a file that is in no folder, and never was?"""
+    return name.startswith("#") and name.endswith(" (deleted)")
 
 
 def is_pipe(file: Any) -> bool:
@@ -155,6 +191,8 @@ def _is_shared(strand: Strand) -> bool:
 
 
 def _stable(name: str) -> str:
+    if _is_unnamed(name):
+        return _UNNAMED
     for drawn, called in _DRAWN.items():
         if drawn in name:
             return name.replace(drawn, called)
@@ -187,8 +225,8 @@ def _compare(strand: Strand, path: str, kind: int, looks: bool) -> None:
         _TOUCHED.add(path)
         if looks:
             state = _state(path)
-            if _FOUND.setdefault(path, state) != state and path in _WRITTEN and strand.execution.failure is None:
-                strand.execution.failure = Unsupported(_left(strand, path))
+            if _FOUND.setdefault(path, state) != state and path in _WRITTEN:
+                _note(path)
     if kind == WRITE:
         _WRITTEN.add(path)
         _WRITTEN_NOW.add(path)
@@ -209,8 +247,16 @@ def _state(path: str) -> object:
         return error.errno
 
 
-def _left(strand: Strand, path: str) -> str:
-    frame: Any = sys._getframe(1)
+def _note(path: str) -> None:
+    """There is something else in a file than in the first execution that looked."""
+    if path in _ABSENT or path in _EMPTIED:
+        _UNSTEADY.add(os.path.basename(path))
+    elif not _LEFT:
+        _LEFT.append(_left(path))
+
+
+def _left(path: str) -> str:
+    frame: Any = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("treadle."):
         frame = frame.f_back
     where = "" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno} "

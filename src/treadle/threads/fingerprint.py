@@ -22,19 +22,18 @@ import functools
 import hashlib
 import itertools
 import queue
-import re
 import threading
 import types
 import weakref
 from collections.abc import Callable, Collection, Hashable
 from typing import Any
 
+from treadle.core.words import has_address, without_addresses
 from treadle.threads.primitives.local import Local
 from treadle.threads.strands import SyncObject
 from treadle.threads.unasked import on_class
 
 _ATOMS = (int, str, bytes, float, complex, bool, type(None), type(...), type(NotImplemented))
-ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _BY_NAME = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _LAZY = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, zip, map, filter, enumerate, reversed)
 # Types made in C whose repr tells all of their state.
@@ -148,6 +147,8 @@ class _Graph:
     def of(self, value: Any, depth: int) -> Hashable:
         kind = type(value)
         if kind in _ATOMS:
+            if kind is int and value.bit_length() > 1000:
+                return ("int", hex(value))  # Python refuses to write very long ones otherwise
             return (kind.__name__, repr(value)) if kind in (bool, float) else value  # 1 == True == 1.0 in Python
         if self.known and id(value) in self.known:
             return ("known", self.known[id(value)])
@@ -183,9 +184,9 @@ class _Graph:
         attributes = self.attributes(value, depth)
         if not attributes and kind.__module__ in _TOLD_BY_REPR:
             text = object.__repr__(value) if _python(kind) else repr(value)
-            if ADDRESS.search(text) and kind is not object:
+            if has_address(text) and kind is not object:
                 self.untold.add(id(value))
-            return (kind.__qualname__, ADDRESS.sub("", text))
+            return (kind.__qualname__, without_addresses(text))
         if _keeps_more(kind):
             self.untold.add(id(value))
         return (kind.__qualname__, *attributes)
@@ -251,7 +252,7 @@ def _view(graph: _Graph, value: Any, depth: int) -> Hashable:
 
 
 def _plain_repr(graph: _Graph, value: Any, depth: int) -> Hashable:
-    return (type(value).__qualname__, ADDRESS.sub("", repr(value)))
+    return (type(value).__qualname__, without_addresses(repr(value)))
 
 
 def _kind_of_atom(graph: _Graph, value: Any, depth: int) -> Hashable:

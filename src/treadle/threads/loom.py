@@ -27,6 +27,7 @@ from treadle.threads.execution import Execution
 from treadle.threads.greenlets import Pool
 from treadle.threads.hooks import HOOKS, reach
 from treadle.threads.hooks.checked import with_checks
+from treadle.threads.instrument import live
 from treadle.threads.instrument.restore import Snapshot
 from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.instrument.swap import REWRITTEN, instrumented
@@ -96,6 +97,7 @@ class Loom:
         self._renewed: dict[str, object] = {}  # keeps alive what took the place of objects of modules
         self.coasts = True  # may executions be let go on unseen? Not when strands wait in loops
         self.values = False  # do executions record what each strand reads and writes?
+        self._full_collections = 0  # when the loom was opened
         self._stack = ExitStack()
 
     def __enter__(self) -> Loom:
@@ -127,6 +129,7 @@ class Loom:
             if gc.isenabled():
                 gc.disable()
                 stack.callback(gc.enable)
+            self._full_collections = gc.get_stats()[2]["collections"]
             stack.enter_context(watching(self.watch))
             stack.enter_context(noticing_ctrl_c(self.watch))
         except BaseException:
@@ -234,6 +237,7 @@ class Loom:
             self.in_steps |= run.in_steps
             self.deadlines |= run.deadlines
             self.hash_orders |= run.hash_orders
+            self.incomplete = self.incomplete or files.unsteady()
             self.coasts &= not run.woken
             if len(REWRITTEN) != self.rewritten:
                 self._imported(run)
@@ -242,6 +246,9 @@ class Loom:
             put_back()
             if known.SETTINGS in run.rebound:
                 self.settings.restore()
+            if self.executions == 1 and gc.get_stats()[2]["collections"] > self._full_collections:
+                live.freeze()  # it will collect in every execution, and is to look at what it made in that one
+                self._stack.callback(live.thaw)
             if self.executions % _COLLECT_EVERY == 0:
                 gc.collect(1)  # what executions have left is young, and what was there before is much
             elif run.atomic:  # modules that are not put back may know objects of this execution by weak references
@@ -252,6 +259,9 @@ class Loom:
             raise run.failure
         if self.watch.raised is not None:
             self._blocked(run, self.watch.raised)
+        left = None if run.ended_well else files.left()
+        if left is not None and self.judge(run):
+            raise left
         for _, error in raised:
             if isinstance(error, (ReallyBlocked, OutOfTime, Unsupported)):
                 raise error

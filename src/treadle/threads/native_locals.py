@@ -27,6 +27,8 @@ try:
 except (ImportError, AttributeError):  # another interpreter
     _state_of_thread = None
 
+_EXCHANGES = _state_of_thread is not None and greenlet.__module__.startswith("greenlet")
+
 T = TypeVar("T")
 
 # How the key of an entry begins; the address of its `threading.local` follows.
@@ -36,11 +38,14 @@ _KEY = "thread.local."
 class _Shown:
     """Whose entries are in the dictionary just now, and those of all others."""
 
-    __slots__ = ("entries", "made_for", "of", "others")
+    __slots__ = ("dictionary", "entries", "hub", "made_for", "of", "others")
 
     def __init__(self) -> None:
         self.entries: dict[Any, Any] | None = None  # the dictionary itself; None: nothing is exchanged
         self.of: Any = None
+        # the dictionary of the thread that this greenlet belongs to, which stays the same one: asking for it takes long
+        self.hub: Any = None
+        self.dictionary: dict[Any, Any] | None = None
         # strand -> key -> the entry, and a weak reference to what it was made for
         self.others: dict[Any, dict[str, tuple[Any, weakref.ref[Any]]]] = {}
         self.made_for: dict[str, weakref.ref[Any]] = {}  # by key
@@ -51,10 +56,14 @@ _SHOWN = _Shown()
 
 def begin(main: Any) -> None:
     """An execution begins: what is there belongs to main."""
-    if _state_of_thread is None or not greenlet.__module__.startswith("greenlet"):
+    if not _EXCHANGES:
         return
-    address = _state_of_thread()
-    _SHOWN.entries = ctypes.cast(address, ctypes.py_object).value if address else None
+    hub = main.execution.pool.hub
+    if _SHOWN.hub is not hub:
+        address = _state_of_thread()
+        _SHOWN.dictionary = ctypes.cast(address, ctypes.py_object).value if address else None
+        _SHOWN.hub = hub if address else None
+    _SHOWN.entries = _SHOWN.dictionary
     _SHOWN.of = main
 
 
@@ -93,12 +102,15 @@ def _made_for(key: str) -> weakref.ref[Any]:
 
 def end(main: Any) -> None:
     """The execution is over: what the others had goes with it."""
-    if _SHOWN.entries is not None:
-        show(main)
-        _SHOWN.entries = None
-    _SHOWN.of = None
-    _SHOWN.others.clear()
-    _SHOWN.made_for.clear()
+    shown = _SHOWN
+    if shown.entries is not None:
+        if shown.of is not main:
+            show(main)
+        shown.entries = None
+    shown.of = None
+    if shown.others or shown.made_for:
+        shown.others.clear()
+        shown.made_for.clear()
 
 
 def are_exchanged() -> bool:

@@ -6,7 +6,6 @@ or exception first, then a deadlock, then a livelock.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,8 +17,6 @@ from treadle.core.usual import type_name
 # How often a loop must repeat exactly, under a schedule that lets everybody run, to be called a livelock.
 _REPEATS = 20
 _LONGEST_PERIOD = 400
-# How the message of an exception ends that another strand than the first did not catch.
-_IN_THREAD = re.compile(r" in T[0-9.]+$")
 
 
 def judge(run: Any) -> list[Finding]:
@@ -73,9 +70,7 @@ def usual_in_plain_runs(names: Iterable[str]) -> Iterator[None]:
 
 def type_in_thread(finding: Finding) -> str:
     """The type of the exception, if a finding is one that ended another thread than the first."""
-    if finding.exception is None or not _IN_THREAD.search(finding.message):
-        return ""
-    return type_name(finding.exception)
+    return type_name(finding.exception) if finding.exception is not None and finding.in_thread else ""
 
 
 def is_usual(name: str) -> bool:
@@ -91,7 +86,7 @@ def _exception(strand: Any) -> Finding:
     kind = "assertion" if isinstance(error, AssertionError) else "exception"
     message = strand.failure_text or message_of(error)
     where = "" if strand.index == 0 else f" in {strand.treadle_name}"
-    return Finding(kind, message + where, exception=error)
+    return Finding(kind, message + where, exception=error, in_thread=bool(where))
 
 
 def message_of(error: BaseException) -> str:
@@ -114,7 +109,7 @@ def _deadlock(stuck: list[Waiting]) -> str:
     parts = []
     for one in stuck:
         held = f", held by {one.held_by}" if one.held_by and one.held_by != one.object else ""
-        tasks = f" ({one.note})" if one.note.startswith("task ") else ""  # what a loop has left to do
+        tasks = f" ({'; '.join(one.tasks)})" if one.tasks else ""
         parts.append(f"{one.strand} {one.operation} {one.object}{held}{tasks}")
     return "no strand can go on: " + "; ".join(parts)
 

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from treadle.core.errors import Unsupported
+from treadle.core.operation import SLEEP
 from treadle.threads import carriers
 from treadle.threads.carriers import getcurrent, os_thread
 from treadle.threads.detail import stack_of
@@ -45,7 +46,7 @@ def waited_really(run: Execution, first: Strand | None) -> bool:
     if not outside:
         if _became_ready(run.live):
             return True
-        if run.beside:
+        if run.beside and (first is None or first.pending[0] != SLEEP):  # nobody ends the sleep of another
             run.failure, run.stop_reason = not_controlled(run.beside), "outside"
         elif run.alarm is not None and (deadline is None or deadline >= run.alarm):
             run.failure, run.stop_reason = _by_real_time(), "outside"

@@ -54,6 +54,8 @@ STATE_OF_MODEL: Final = 12
 
 # type -> attribute -> one of the above
 SHAPES: Final[dict[type, dict[str, int]]] = {}
+# Types no attribute of which is ADOPT or STATE_OF_MODEL, of those that were asked about.
+NOT_MODELLED: Final[set[type]] = set()
 
 
 # The type of `Generic[int]` of a class that is generic, which has no public name.
@@ -108,6 +110,7 @@ _CODE_TYPES = (
 def forget() -> None:
     """Forget what was worked out: other modules may be rewritten from now on."""
     SHAPES.clear()
+    NOT_MODELLED.clear()
 
 
 def rewritten(cls: type) -> bool:
@@ -125,6 +128,14 @@ def classify(kind: type, name: str) -> int:
     how = _classify(kind, name)
     SHAPES.setdefault(kind, {})[name] = how
     return how
+
+
+def is_modelled(kind: type) -> bool:
+    """Has it an attribute that is ADOPT or STATE_OF_MODEL?"""
+    if issubclass(kind, (*ADOPTABLE, *_DATA_OF_MODELS)):
+        return True
+    NOT_MODELLED.add(kind)
+    return False
 
 
 def _classify(kind: type, name: str) -> int:

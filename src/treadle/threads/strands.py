@@ -25,20 +25,31 @@ if TYPE_CHECKING:
     from treadle.threads.greenlets import Worker
 
 
+class AsRewritten(NamedTuple):
+    """What a model does for the program (a thread calls its target), as operations: as if rewritten code did it."""
+
+    function: Callable[[Any], Any] = lambda called: called  # in `called(...)`
+    call: Callable[[Any, Any, Any], Any] = lambda called, args, kwargs: called(*args, **(kwargs or {}))
+    load: Callable[[Any, str], Any] = getattr
+    method: Callable[[Any, str], Any] = getattr  # in `obj.name(...)`
+    taken: Callable[[Any], Any] = lambda items: items  # all at once
+    each: Callable[[Any], Any] = lambda items: items  # one by one
+
+
 class _State:
     """The running strand; None outside an execution. One slot that every hook reads."""
 
-    __slots__ = ("coasting", "strand", "visible")
+    __slots__ = ("coasting", "seen", "strand")
     strand: Strand | None
     # Does the running strand go on until it has to wait? Then nothing it does is a point, and nobody looks at it.
     coasting: bool
-    # what makes a call by code that is not rewritten (a thread calling its target) one operation; set by the hooks
-    visible: Callable[[Any], Any]
+    # how models do what the program asked them for; set by the hooks
+    seen: AsRewritten
 
     def __init__(self) -> None:
         self.strand = None
         self.coasting = False
-        self.visible = lambda called: called
+        self.seen = AsRewritten()
 
 
 STATE: Final = _State()
@@ -94,6 +105,10 @@ class SyncObject:
 
     def describe(self) -> str:
         return ""
+
+    def waiting_tasks(self) -> list[str]:
+        """Of a loop: its tasks that are not done, and what each waits for."""
+        return []
 
     def of_this_process(self) -> bool:
         """Of something outside: can only strands of this execution make it ready?"""
@@ -197,6 +212,36 @@ class Strand(SyncObject):
         self.arrival = ARRIVED
         self.stands = ALL  # under a gil: those that can switch at the point where it stands
         self.step: Step | None = None  # the pending operation with its place, in an execution that is shown
+
+    @property
+    def is_blank(self) -> bool:
+        """Has it run to its end and left no trace of that but in what `renew` sets?"""
+        return not (
+            self.children
+            or self.held
+            or self.answers
+            or self.exception is not None
+            or self.endings
+            or self.detail
+            or self.daemon
+            or self.of_thread is not None
+            or self.variables
+            or self.spin_from
+            or self.spin_place is not None
+            or self.loop is not None
+            or self.if_waited
+        )
+
+    def renew(self) -> None:
+        """From now on it is a new strand of its execution that has the same name and runs the same function."""
+        self.encounters = {}
+        self.guard = self.touched = None
+        self.pending = FINE
+        self.waits = 0
+        self.deadline = None
+        self.timed_out = self.finished = self.read_clock = False
+        self.private_writes = 0
+        self.checks = ALL
 
     def __repr__(self) -> str:
         return f"<strand {self.treadle_name}>"

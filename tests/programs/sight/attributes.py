@@ -406,3 +406,21 @@ def a_dict_whose_own_contains_asks_its_own_methods():
         def get(self, key): raise AssertionError('nobody asked')
         def changed(self, key): return str(key)
     par(lambda: 1 in Keys(), lambda: 1 in Keys())
+@fails
+def numbers_that_python_refuses_to_write():
+    box = [0, {}]
+    def add():
+        n = box[0]
+        box[1][n + 7 ** 9000] = 1
+        box[0] = n + 7 ** 9000
+    par(add, add)
+    assert len(box[1]) == 2
+@passes
+def such_numbers_under_a_lock():
+    lock = threading.Lock(); box = [0, {}]
+    def add():
+        with lock:
+            box[0] += 7 ** 9000
+            box[1][box[0], 1] = box[1][box[0]] = box[0]
+    par(add, add)
+    assert len(box[1]) == 4

@@ -306,3 +306,16 @@ def add_to_a_set_of_plain_values():
     s = set()
     par(lambda: s.add(1), lambda: s.add(2))
     assert s == {1, 2}
+@fails
+def zip_longest_behind_the_end_of_the_shorter():  # where CPython keeps an empty place, which nobody may look at
+    it = itertools.zip_longest([1], [1, 2, 3]); next(it); next(it)
+    seen = []
+    par(lambda: seen.append(next(it)), lambda: seen.append(len([it]) + len(str([it])) and next(it, None)))
+    assert seen == [(None, 3), None]
+@passes
+def private_zip_longest():
+    seen = []
+    def f():
+        for a, b in itertools.zip_longest([[1]], [[2], [3]]): seen.append(b)
+    par(f, f)
+    assert len(seen) == 4

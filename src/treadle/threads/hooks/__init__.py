@@ -31,9 +31,16 @@ from treadle.threads.hooks.variables import (
     unseen,
 )
 from treadle.threads.spin import spin, spin_start
-from treadle.threads.strands import STATE
+from treadle.threads.strands import STATE, AsRewritten
 
-STATE.visible = function
+
+def call(called: Any, args: Any, kwargs: Any) -> Any:
+    """`called(*args, **kwargs)` in code that is not rewritten, where others may have the list or the dictionary (None:
+    there is none)."""
+    return function(called)(*spread(args)) if kwargs is None else function(called)(*spread(args), **merge(kwargs))
+
+
+STATE.seen = AsRewritten(function, call, load, callee, spread, iterate)
 
 HOOKS: dict[str, Any] = {
     "_treadle_load": load,

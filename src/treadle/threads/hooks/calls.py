@@ -21,7 +21,7 @@ from treadle.threads.adopt import REPLACED, adopt
 from treadle.threads.containers import container_base, method_access, simple_key
 from treadle.threads.hash_order import note_call, note_order
 from treadle.threads.hooks import reach
-from treadle.threads.hooks.keys import KEYED, hashed, keyed
+from treadle.threads.hooks.keys import KEYED, hashed, include_key, keyed
 from treadle.threads.hooks.points import during, found, include, name_part, perform, touch
 from treadle.threads.hooks.reach import CARRIER, NOTHING, OBJECT, OWN, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
@@ -271,6 +271,8 @@ def container_call(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle
     operations: list[Operation] = []
     include(strand, operations, obj, access[0], access[1])
     without_gil.note_method(strand, operations, type(obj), method, args)
+    if method in KEYED and base in (dict, set) and args and type(args[0]) not in INERT:
+        include_key(strand, operations, args[0])
     for argument in (*args, *kwargs.values()) if kwargs else args:
         if type(argument) not in INERT:
             publish(strand, argument)
@@ -354,6 +356,8 @@ def atomic_method(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle_
     if method in known.LAZY and known.reads(kind, method):
         return called(*args, **kwargs)
     mode = READ if known.reads(kind, method) else WRITE
+    if method == "callback" and args and home_of(kind) == "contextlib":  # an ExitStack calls it later
+        args = (function(args[0]), *args[1:])
     operations: list[Operation] = []
     if known.says_nothing(obj, method, args):
         include(strand, operations, obj, READ)
@@ -366,6 +370,8 @@ def atomic_method(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle_
     without_gil.note_method(strand, operations, kind, method, args)
     of: type = obj if isinstance(obj, type) else kind  # a class method is the business of the class
     contained = known.in_modules(home_of(of), known.SELF_CONTAINED)
+    if method == "__call__" and home_of(of) == "ctypes":  # a function in C may do anything to what it is given
+        contained = False
     _add_arguments(strand, operations, args, kwargs, READS if contained else CHANGES)
     code = getattr(getattr(of, method, None), "__func__", getattr(of, method, None))
     # an ExitStack that several use

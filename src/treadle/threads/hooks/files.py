@@ -89,7 +89,7 @@ def _opens(strand: Strand, operations: list[Operation], args: tuple[Any, ...], k
     if not isinstance(mode, str) or not set(mode) & set("wxa"):
         files.include(strand, operations, READ, path)
     else:
-        files.include(strand, operations, WRITE, path, looks="x" in mode)
+        files.include(strand, operations, WRITE, path, looks="x" in mode, anew="w" in mode)
         files.include_entry(strand, operations, path)
 
 
@@ -130,7 +130,7 @@ def _write(real: Any, kind: type, mode: str) -> Any:
         if strand is None or STATE.coasting or not isinstance(data, kind):
             return real(self, data, *args, **kwargs)
         operations: list[Operation] = []
-        files.include(strand, operations, WRITE, self, looks=False)
+        files.include(strand, operations, WRITE, self, looks=False, anew=True)
         files.include_entry(strand, operations, self)
         if not files.is_pipe(self):  # there is nothing in it to be taken away
             during(strand, operations, _Path.open, self, mode).close()

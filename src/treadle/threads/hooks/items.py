@@ -23,7 +23,7 @@ from treadle.threads.hash_order import note_order
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.attributes import rebind_global
 from treadle.threads.hooks.calls import is_controlled, rebind_keys
-from treadle.threads.hooks.keys import hashed, keyed
+from treadle.threads.hooks.keys import hashed, include_key, keyed
 from treadle.threads.hooks.points import during, found, include, perform
 from treadle.threads.hooks.reach import CARRIER, GENERATOR, NOTHING, OWN, WINDOW, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
@@ -50,6 +50,8 @@ def item(obj: Any, key: Any) -> Any:
     include(strand, operations, obj, READ, place)
     if base is list and operations:
         without_gil.note_look(strand, operations)
+    elif base is dict and type(key) not in INERT:
+        include_key(strand, operations, key)
     perform(strand, operations)
     if base is dict and getattr(kind, "__missing__", None) is defaultdict.__missing__:
         value = keyed(strand, operations, obj, key, answers, dict.get, obj, key, _NOTHING)
@@ -117,6 +119,8 @@ def set_item(value: Any, obj: Any, key: Any) -> None:
     mode, place = containers.store_access(obj, key) if base is dict else (WRITE, containers.index_key(key))
     operations: list[Operation] = []
     include(strand, operations, obj, mode, place)
+    if base is dict and type(key) not in INERT:
+        include_key(strand, operations, key)
     if type(key) is slice:
         taken: list[Operation] = []
         reach.take(strand, taken, value, known.LOOKS)
@@ -149,6 +153,8 @@ def del_item(obj: Any, key: Any) -> None:
             answers = hashed(key)
         operations: list[Operation] = []
         include(strand, operations, obj, WRITE)
+        if base is dict:
+            include_key(strand, operations, key)
         without_gil.note_method(strand, operations, kind, "__delitem__", ())
         perform(strand, operations)
         keyed(strand, operations, obj, key, answers, _delitem, obj, key)
@@ -177,6 +183,7 @@ def inside(value: Any, container: Any) -> bool:
     if base in (dict, set):
         answers = hashed(value)
         include(strand, operations, container, READ, containers.simple_key(value))
+        include_key(strand, operations, value)
         perform(strand, operations)
         return bool(keyed(strand, operations, container, value, answers, _contains, container, value))
     reach.content(strand, operations, container, READ)

@@ -15,8 +15,8 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
-from treadle.core.operation import Operation
-from treadle.threads.hooks.points import holding, perform
+from treadle.core.operation import READ, Operation
+from treadle.threads.hooks.points import holding, include, perform
 from treadle.threads.names import INERT
 from treadle.threads.strands import STATE, Strand
 from treadle.threads.unwinding import Asks
@@ -69,6 +69,18 @@ def _hash(key: Any, answers: Answers) -> None:
                 _hash(part, answers)
     elif _can_be_answered(method):
         answers[id(key),] = key, hash(key)
+
+
+def include_key(strand: Strand, operations: list[Operation], key: Any) -> None:
+    """Add what a container reads of a key while it hashes it by code that is not rewritten, as a dataclass inside a
+    function has it."""
+    method: Any = type(key).__hash__
+    if method is tuple.__hash__:
+        for part in key:
+            if type(part) not in INERT:
+                include_key(strand, operations, part)
+    elif type(method) is types.FunctionType and method.__code__.co_names and not _can_be_answered(method):
+        include(strand, operations, key, READ)
 
 
 def _can_be_answered(method: Any) -> bool:

@@ -232,10 +232,16 @@ def sources(iterator: Any) -> list[Any]:
         return parts
     for part in gc.get_referents(iterator):
         if type(part) is tuple:  # how zip, map and chain keep theirs
-            parts += part
+            parts += _filled(part)
         elif kind_of(type(part)) != NOTHING:
             parts.append(part)
     return [part for part in parts if kind_of(type(part)) != NOTHING]
+
+
+def _filled(items: Any) -> list[Any]:
+    """What is in a list or tuple that an object in C keeps. A place may be empty (of TreeBuilder, or of zip_longest
+    behind the end of the shorter ones): looking at that crashes."""
+    return gc.get_referents(items)[::-1]
 
 
 def callback(strand: Strand, operations: list[Operation], called: Any) -> None:
@@ -354,9 +360,7 @@ def _parts(obj: Any, kind: int) -> list[tuple[Any, str, Any]]:
             if len(parts) == 1:  # the order of several may differ between executions
                 found.append((parts[0], ".item", None))
         elif base is not bytearray:
-            # a list inside an object in C may have places that were never filled (TreeBuilder): looking at one crashes
-            items = gc.get_referents(obj)[::-1] if type(obj) is list else base.__iter__(obj)  # type: ignore[union-attr]
-            for number, value in enumerate(items):
+            for number, value in enumerate(_filled(obj) if type(obj) is list else base.__iter__(obj)):  # type: ignore[union-attr]
                 if kind_of(type(value)) != NOTHING:
                     found.append((value, "[{}]", number))
     elif type(obj) is contextvars.Context:
@@ -370,7 +374,10 @@ def _parts(obj: Any, kind: int) -> list[tuple[Any, str, Any]]:
                 found.append((value, ".{}", name))
     if kind in (OBJECT, ITERATOR) and attributes is None:
         for number, value in enumerate(gc.get_referents(obj)):
-            if kind_of(type(value)) != NOTHING:
+            if type(value) is tuple:
+                inside = enumerate(_filled(value))
+                found += [(one, "<{}", f"{number}.{at}") for at, one in inside if kind_of(type(one)) != NOTHING]
+            elif kind_of(type(value)) != NOTHING:
                 found.append((value, "<{}", number))
     return found
 

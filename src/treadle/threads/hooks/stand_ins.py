@@ -20,7 +20,7 @@ from treadle.threads.hooks import operators, reach
 from treadle.threads.hooks.attributes import callee, delete, load, store
 from treadle.threads.hooks.calls import CALLABLES, STAND_INS, function
 from treadle.threads.hooks.items import del_item, inside, item, set_item
-from treadle.threads.hooks.iteration import next_item
+from treadle.threads.hooks.iteration import merge, next_item
 from treadle.threads.hooks.points import during, include, touch
 from treadle.threads.lives import FINALISERS, found_dead, watch
 from treadle.threads.names import INERT, PLAIN, class_name, meet, publish
@@ -100,6 +100,8 @@ _REGISTRY = "what is registered"
 def _type(*args: Any, **kwargs: Any) -> Any:
     if len(args) == 1:
         _read_class(args[0])
+    elif len(args) == 3:
+        merge(args[2])
     return type(*args, **kwargs)
 
 

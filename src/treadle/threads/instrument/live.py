@@ -41,8 +41,27 @@ class _KnownFunctions:
 _known: WeakKeyDictionary[ModuleType, _KnownFunctions] = WeakKeyDictionary()
 
 
+_frozen = False
+
+
+def freeze() -> None:
+    """From now on collections pass over what there is, until `thaw` or the next search for functions."""
+    global _frozen
+    gc.freeze()
+    _frozen = True
+
+
+def thaw() -> None:
+    global _frozen
+    if _frozen:
+        gc.unfreeze()  # all of it is old now, also functions that nobody has asked for yet
+        _frozen = False
+        _known.clear()
+
+
 def functions_of(modules: list[ModuleType]) -> Found:
     """Every live function that was made from the source of `modules`, or for one of their classes."""
+    thaw()
     if not modules:
         return []
     if _IMMORTAL:

@@ -98,7 +98,8 @@ class RecordBlock:
         self._keys = list(chain.from_iterable(map(dict.keys, self._dicts)))
 
     def is_unchanged(self) -> bool:
-        if addresses(get_referents(*self._holders)) != self._addresses:
+        items = tuple(get_referents(*self._holders))  # as `addresses` does it: this follows every execution
+        if string_at(id(items) + _HEAD, len(items) * _POINTER) != self._addresses:
             return False
         # Only keys that are strings can differ by now: comparing them runs no code of the program.
         if list(chain.from_iterable(map(dict.keys, self._dicts))) != self._keys:
@@ -147,12 +148,13 @@ _BLOCK = 500
 _BOUNDARY = (object(),)
 
 _POINTER = tuple.__itemsize__
+_HEAD = tuple.__basicsize__
 
 
 def addresses(objects: Iterable[object]) -> bytes:
     """Which objects these are, as one value: CPython keeps the addresses of its items behind the head of a tuple."""
     items = tuple(objects)
-    return string_at(id(items) + tuple.__basicsize__, len(items) * _POINTER)
+    return string_at(id(items) + _HEAD, len(items) * _POINTER)
 
 
 # -- names ------------------------------------------------------------------------------------------------

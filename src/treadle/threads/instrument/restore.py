@@ -5,12 +5,14 @@ objects it holds. Going back means: the same objects, with the same contents, at
 
 Reached are: containers; instances of classes of those modules (their `__dict__` and slots) and the shared objects
 of the standard library listed in `_STANDARD_STATE`; attributes of the modules' classes and functions; the code of
-functions, closure cells and defaults; `functools` caches, which are emptied; `itertools.count`, which starts over.
+functions, closure cells and defaults; `functools` caches, which are emptied; `itertools.count`, which starts over; what
+a `threading.local` holds for this thread.
 Objects of other libraries keep their state. How one thing is compared and put back is in records.py.
 """
 
 from __future__ import annotations
 
+import _thread
 import ast
 import builtins
 import functools
@@ -43,6 +45,7 @@ _STANDARD_STATE = frozenset({"queue", "collections", "threading", "types", "weak
 
 _LruCache = type(functools.lru_cache(lambda: None))
 _attributes_of = attrgetter("__dict__")
+_NOTHING: list[tuple[object, object]] = []
 
 
 class Snapshot:
@@ -85,10 +88,7 @@ class Snapshot:
 
     def restore(self) -> list[tuple[object, object]]:
         """Put back whatever is not as it was. What had to be exchanged, and for what."""
-        counted = [(count.counter, count) for count in self._counts if repr(count.counter) != count.start]
-        counted = [(counter, count) for counter, count in counted if count.start_over()]
-        for block in {block for _, count in counted for block in count.blocks}:
-            block.reset()
+        exchanged = self._start_counts_over() if self._counts else _NOTHING
         for numbers in self._numbers:
             numbers.restore()
         self._records.reset()
@@ -97,6 +97,13 @@ class Snapshot:
         if any(map(_attributes_of, self._functions)):
             for function in self._functions:
                 function.__dict__.clear()
+        return exchanged
+
+    def _start_counts_over(self) -> list[tuple[object, object]]:
+        counted = [(count.counter, count) for count in self._counts if repr(count.counter) != count.start]
+        counted = [(counter, count) for counter, count in counted if count.start_over()]
+        for block in {block for _, count in counted for block in count.blocks}:
+            block.reset()
         return [(counter, count.counter) for counter, count in counted]
 
     # -- finding what is mutable ----------------------------------------------------------------------------
@@ -134,6 +141,8 @@ class Snapshot:
         for base, parts in _WRAPPERS:
             if issubclass(kind, base):
                 pending.extend(parts(thing))
+        if issubclass(kind, _thread._local):  # what this thread, in which main runs, has there
+            self._record(Dict(_thread._local.__getattribute__(thing, "__dict__")), pending)
         if kind is FunctionType:
             self._look_into_function(thing, pending)
         elif kind is _LruCache:

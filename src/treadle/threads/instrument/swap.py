@@ -10,6 +10,7 @@ go on after the end, and then the hooks do what plain Python does.
 from __future__ import annotations
 
 import builtins
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -90,8 +91,10 @@ def _check_subject(subject: Subject) -> None:
     function = unwrapped(subject) if callable(subject) else None
     if not isinstance(function, FunctionType) or plain_form(function.__code__) is not None:
         return
-    if function.__module__ in REWRITTEN:
-        code = function.__code__
+    code = function.__code__
+    home = getattr(sys.modules.get(function.__module__), "__file__", None)
+    dressed_up = os.path.isfile(code.co_filename) and code.co_filename != home  # by a decorator that says otherwise
+    if function.__module__ in REWRITTEN and not dressed_up:
         raise UsageError(
             f"the source of {code.co_qualname} ({code.co_filename}:{code.co_firstlineno}) cannot be found, "
             "so its shared accesses cannot be seen; put it into a file"

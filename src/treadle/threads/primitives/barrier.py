@@ -12,7 +12,7 @@ from typing import Any
 from treadle.core.operation import LOOK, PUT, SIGNAL, WAIT
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
 from treadle.threads.primitives.locks import InnerLock
-from treadle.threads.strands import Strand
+from treadle.threads.strands import STATE, Strand
 from treadle.threads.unwinding import StrandEnd
 
 Real: Any = threading.Barrier
@@ -106,7 +106,7 @@ def _open(self: Any, guard: BarrierGuard, strand: Strand) -> None:
         guard.take_back(strand, 1)
         since = strand.execution.step
         try:
-            self._action()
+            STATE.seen.function(self._action)()
         except StrandEnd:
             guard.let_go(strand)
             raise

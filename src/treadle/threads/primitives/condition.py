@@ -16,13 +16,14 @@ from typing import Any
 from treadle.core.operation import ACQUIRE, RELEASE, SIGNAL, TRY, WAIT
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
 from treadle.threads.primitives.locks import MODELLED, RLock, adopt_lock, would_block
-from treadle.threads.strands import Strand, SyncObject
+from treadle.threads.strands import STATE, Strand, SyncObject
 from treadle.threads.switching import ALL
 
 Real: Any = threading.Condition
 _real_init = Real.__init__
 _real_enter = Real.__enter__
 _real_wait = Real.wait
+_real_wait_for = Real.wait_for
 _real_notify = Real.notify
 
 
@@ -152,6 +153,10 @@ def notify(self: Any, n: int = 1) -> None:
         n -= 1
 
 
-PATCHES = [
-    (Real, {"__init__": init, "__enter__": enter, "__exit__": exit_, "wait": wait, "notify": notify}),
-]
+def wait_for(self: Any, predicate: Any, timeout: float | None = None) -> Any:
+    """CPython's own loop; what it asks, perhaps a function in C, is asked as rewritten code would ask it."""
+    return _real_wait_for(self, STATE.seen.function(predicate), timeout)
+
+
+_METHODS = {"__init__": init, "__enter__": enter, "__exit__": exit_, "wait": wait, "wait_for": wait_for}
+PATCHES = [(Real, {**_METHODS, "notify": notify})]

@@ -5,7 +5,9 @@ again when another strand has done something to a database, until its timeout is
 as it would have. All databases are one location with everything else that is outside.
 
 sqlite asks for the thread of the operating system, which the strands share: whether a connection is used by the strand
-that made it is asked here.
+that made it is asked here. And its connections have a lock each, which a thread holds while sqlite calls a function of
+the program: the others wait for their turn. In CPython they may wait for it with the interpreter lock in their hands,
+which is a deadlock: a pass in which one waited says so.
 """
 
 from __future__ import annotations
@@ -16,10 +18,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from treadle.core.operation import GET, READ, WRITE
+from treadle.core.operation import ACQUIRE, GET, READ, WRITE
 from treadle.threads.hooks.points import touch
+from treadle.threads.primitives.buffers import TurnInside
 from treadle.threads.primitives.inside import here
 from treadle.threads.primitives.outside import act, guard_of, look
+from treadle.threads.strands import Strand
 
 _PARAMETERS = ("database", "timeout", "detect_types", "isolation_level", "check_same_thread", "factory")
 _USUAL_TIMEOUT = 5.0
@@ -29,6 +33,9 @@ _FETCHES = ("fetchone", "fetchmany", "fetchall", "__next__")
 # What statements leave in the cursor and in the connection that did them.
 _LEFT_IN_CURSORS = ("lastrowid", "rowcount", "description")
 _LEFT_IN_CONNECTIONS = ("total_changes", "in_transaction")
+# What is given a function that sqlite calls, and at which place.
+_CALL_BACK = {"create_function": 2, "create_collation": 1, "set_trace_callback": 0, "set_authorizer": 0}
+_CALL_BACK["set_progress_handler"] = 0
 _BUSY = (5, 6)  # SQLITE_BUSY, SQLITE_LOCKED
 
 
@@ -52,6 +59,7 @@ def _patiently(owner: Any, call: Callable[[], Any]) -> Any:
     end = clock.now + owner.treadle_timeout
     while True:
         act(strand)
+        _await_turn(owner, strand)
         try:
             found = call()
         except sys.modules["sqlite3"].OperationalError as error:
@@ -63,6 +71,32 @@ def _patiently(owner: Any, call: Callable[[], Any]) -> Any:
         else:
             _Done.times += 1
             return found
+
+
+def _await_turn(owner: Any, strand: Strand) -> None:
+    while owner.treadle_turn.inside not in (None, strand):
+        strand.execution.assumed.add("a function that sqlite calls, while another thread waits for its connection")
+        strand.point(ACQUIRE, owner.treadle_turn)
+
+
+def _calling_back(name: str, place: int, real: Any) -> Any:
+    """`connection.create_function(name, number, function)`: who runs the function has the lock of the connection."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > place and args[place] is not None:
+            args = (*args[:place], functools.partial(_in_turn, self.treadle_turn, args[place]), *args[place + 1 :])
+        return real(self, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+def _in_turn(turn: TurnInside, callback: Callable[..., Any], *args: Any) -> Any:
+    before, turn.inside = turn.inside, here()
+    try:
+        return callback(*args)
+    finally:
+        turn.inside = before
 
 
 def _check_thread(owner: Any) -> None:
@@ -80,6 +114,7 @@ def _fetching(real: Any) -> Any:
         strand = here()
         if strand is not None:
             touch(strand, WRITE, self, None)  # it moves on
+            _await_turn(self.connection, strand)
         return real(self, *args, **kwargs)
 
     return method
@@ -162,6 +197,7 @@ def _patient_connection(kind: Any) -> Any:
     members: dict[str, Any] = {"cursor": cursor, "treadle_timeout": _USUAL_TIMEOUT, "treadle_thread": None}
     members["__module__"] = kind.__module__  # its attributes are seen as those of any other library
     members |= {name: _connection_method(getattr(kind, name)) for name in ("commit", "rollback", "close")}
+    members |= {name: _calling_back(name, place, getattr(kind, name)) for name, place in _CALL_BACK.items()}
     members |= {name: _by_cursor(name) for name in _STATEMENTS}
     members |= {name: _looked_at(getattr(kind, name)) for name in _LEFT_IN_CONNECTIONS}
     if kind.__exit__ is sys.modules["sqlite3"].Connection.__exit__:
@@ -182,6 +218,7 @@ def _connect(real: Any) -> Any:
             return real(*args, **kwargs)
         ours = {"timeout": 0.0, "factory": _patient_connection(kind), "check_same_thread": False}
         made = real(**given | ours)
+        made.treadle_turn = TurnInside()
         made.treadle_timeout = float(timeout)
         made.treadle_thread = strand.ident if given.get("check_same_thread", True) else None
         return made

@@ -18,7 +18,7 @@ from treadle.core.operation import ACQUIRE, GET, LOOK, MULTI, SIGNAL, TRY, WAIT
 from treadle.threads.names import publish
 from treadle.threads.primitives.inside import here, name_made_outside, put_back
 from treadle.threads.primitives.locks import InnerLock
-from treadle.threads.strands import Strand, SyncObject
+from treadle.threads.strands import STATE, Strand, SyncObject
 from treadle.threads.unwinding import StrandEnd
 
 Real: Any = _base.Future
@@ -262,7 +262,7 @@ def log(level: str, *message: Any) -> None:
 
 def _call(callback: Callable[[Any], object], future: Any) -> None:
     try:
-        callback(future)
+        STATE.seen.function(callback)(future)
     except StrandEnd:
         raise
     except Exception:
@@ -439,7 +439,7 @@ def wait(fs: Iterable[Any], timeout: float | None = None, return_when: str = pac
     strand = here()
     if strand is None:
         return _real_wait(fs, timeout, return_when)
-    everything = set(fs)
+    everything = set(STATE.seen.taken(fs))
     enough = _ENOUGH.get(return_when)
     if enough is None:
         raise ValueError(f"Invalid return condition: {return_when!r}")
@@ -467,7 +467,7 @@ def _as_completed(fs: Iterable[Any], timeout: float | None) -> Iterator[Any]:
         yield from _real_as_completed(fs, timeout)
         return
     deadline = None if timeout is None else strand.execution.clock.now + timeout
-    left = set(fs)
+    left = set(STATE.seen.taken(fs))
     total = len(left)
     waiter = Waiter(left, strand, _any_finished)
     try:

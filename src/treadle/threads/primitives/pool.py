@@ -8,7 +8,10 @@ those do.
 
 from __future__ import annotations
 
+import functools
+import queue
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import _base
@@ -18,7 +21,7 @@ from typing import Any
 from treadle.core.operation import GET, LOOK, SIGNAL, TRY
 from treadle.threads.names import announce
 from treadle.threads.primitives.futures import log
-from treadle.threads.primitives.inside import count_made, here, name_made_outside, put_back
+from treadle.threads.primitives.inside import at_end, count_made, here, name_made_outside, put_back
 from treadle.threads.primitives.locks import Lock
 from treadle.threads.strands import STATE, Strand, SyncObject
 from treadle.threads.unwinding import StrandEnd
@@ -26,6 +29,7 @@ from treadle.threads.unwinding import StrandEnd
 Real: Any = module.ThreadPoolExecutor
 _real_init = Real.__init__
 _real_submit = Real.submit
+_real_map = _base.Executor.map
 _real_shutdown = Real.shutdown
 
 # CPython: the number of processors plus 4. A fixed number, so that an execution is the same on every machine; that of
@@ -47,7 +51,7 @@ class _Task:
         if not future.set_running_or_notify_cancel():
             return
         try:
-            value = STATE.visible(self.fn)(*self.args, **self.kwargs)
+            value = STATE.seen.function(self.fn)(*self.args, **self.kwargs)
         except StrandEnd:
             raise
         except BaseException as error:
@@ -95,6 +99,20 @@ class PoolGuard(SyncObject):
     def empty(self) -> bool:
         return self.qsize() == 0
 
+    def get_nowait(self) -> _Task:
+        """A program takes away what nobody has begun."""
+        strand = here()
+        if strand is not None:
+            strand.point(TRY, self)
+        if not self.tasks:
+            if strand is not None:
+                strand.failed()
+            raise queue.Empty
+        task = self.tasks.popleft()
+        if strand is not None:
+            self.balance(strand)
+        return task
+
 
 def init(
     self: Any,
@@ -124,6 +142,15 @@ def init(
     self._thread_name_prefix = thread_name_prefix or f"ThreadPoolExecutor-{count_made(strand, 'pool') - 1}"
     self._initializer = initializer
     self._initargs = initargs
+    at_end(functools.partial(_outlives, weakref.ref(self)))
+
+
+def _outlives(made: weakref.ref[Any]) -> None:
+    """The execution is over, and somebody keeps a pool that it made: its workers have ended, so for later executions it
+    is one made outside. A module that is not rewritten keeps such a pool, when the test imports it."""
+    pool = made()
+    if pool is not None and type(pool._work_queue) is PoolGuard and not pool._shutdown:
+        _real_init(pool, pool._max_workers, pool._thread_name_prefix, pool._initializer, pool._initargs)
 
 
 def _guard(self: Any, strand: Strand) -> PoolGuard:
@@ -217,7 +244,7 @@ def _initializer_of(pool: Any) -> tuple[Any, Any]:
 def _initialize(pool: Any, guard: PoolGuard, strand: Strand) -> bool:
     initializer, arguments = _initializer_of(pool)
     try:
-        initializer(*arguments)
+        STATE.seen.call(initializer, arguments, None)
         return True
     except StrandEnd:
         raise
@@ -252,4 +279,12 @@ def shutdown(self: Any, wait: bool = True, *, cancel_futures: bool = False) -> N
             worker.join()
 
 
-PATCHES = [(Real, {"__init__": init, "submit": submit, "shutdown": shutdown})]
+def map_(self: Any, fn: Callable[..., Any], *iterables: Any, **options: Any) -> Any:
+    """CPython's own, which submits one task for each item, and takes the next one then."""
+    return _real_map(self, fn, *map(STATE.seen.each, iterables), **options)
+
+
+PATCHES = [
+    (Real, {"__init__": init, "submit": submit, "shutdown": shutdown}),
+    (_base.Executor, {"map": map_}),
+]

@@ -17,20 +17,24 @@ from typing import Any, NoReturn
 from treadle.core.errors import Unsupported
 from treadle.threads.primitives import queues
 from treadle.threads.primitives.inside import here
+from treadle.threads.strands import Strand
 
 _real_fork: Any = getattr(os, "fork", None)
 
 
-def _refuse(what: str) -> NoReturn:
-    raise Unsupported(
+def _refuse(strand: Strand, what: str) -> NoReturn:
+    error = Unsupported(
         f"the program calls {what}: Treadle runs the threads of one process, and no other processes; "
         "use threads in this test, or put the call that starts the process behind something it can replace"
     )
+    strand.execution.failure = error  # whatever the program does with the exception
+    raise error
 
 
 def fork() -> int:
-    if here() is not None:
-        _refuse("os.fork()")
+    strand = here()
+    if strand is not None:
+        _refuse(strand, "os.fork()")
     return int(_real_fork())
 
 
@@ -59,8 +63,9 @@ if _real_fork is not None:
 
 def _start(real: Any) -> Any:
     def start(self: Any) -> None:
-        if here() is not None:
-            _refuse(f"{type(self).__name__}.start() of multiprocessing")
+        strand = here()
+        if strand is not None:
+            _refuse(strand, f"{type(self).__name__}.start() of multiprocessing")
         real(self)
 
     return start
@@ -94,7 +99,7 @@ def _make_pool(real: Any) -> Any:
         if strand is not None:
             self._state = None  # its finaliser asks
             if type(self).__name__ != "ThreadPool":
-                _refuse(f"{type(self).__name__}() of multiprocessing.pool")
+                _refuse(strand, f"{type(self).__name__}() of multiprocessing.pool")
             strand.execution.assumed.add("what a ThreadPool does inside")
             real(self, _WORKERS if processes is None else processes, initializer, initargs, context=_InMemory())
             return

@@ -90,6 +90,7 @@ def init(
     self._name = name
     self._args = args
     self._kwargs = {} if kwargs is None else kwargs
+    self._treadle_kwargs = kwargs is not None  # else nobody but CPython has the dictionary
     self._daemonic = strand.daemon if daemon is None else daemon
     self._ident = None
     self._native_id = None
@@ -120,7 +121,7 @@ def _bring_in(self: Any) -> None:
     self._treadle_hash = object.__hash__(self)  # it may be in a set already
 
 
-def _life(self: Any, strand: Strand | None, kind: int) -> None:
+def _life(self: Any, strand: Strand | None, kind: int, starts: bool = False) -> None:
     """The point before a thread is started, or before somebody asks whether it was; none while one strand has it."""
     if strand is None or not self._initialized:
         return
@@ -130,7 +131,7 @@ def _life(self: Any, strand: Strand | None, kind: int) -> None:
         strand.execution.reveal(named)
     if named.shared and (named.owner is not strand or strand.execution.shared is not None):
         operations.append((kind, named.name, "life"))
-    if kind == WRITE:
+    if starts:
         _add_start(strand, operations)
     perform(strand, operations)
 
@@ -148,7 +149,7 @@ def start(self: Any) -> None:
         return
     if not self._initialized:
         raise RuntimeError("thread.__init__() not called")
-    _life(self, strand, WRITE)
+    _life(self, strand, WRITE, starts=True)
     if self._started._flag:
         raise RuntimeError("threads can only be started once")
     if "_treadle" not in vars(self):
@@ -173,9 +174,9 @@ def _live(thread: Any) -> None:
     try:
         context = thread._context if _HAS_CONTEXT else None
         if context is None:
-            thread.run()
+            STATE.seen.method(thread, "run")()
         else:
-            context.run(thread.run)
+            context.run(STATE.seen.method(thread, "run"))
     except (StrandEnd, KeyboardInterrupt):
         raise
     except SystemExit:
@@ -199,10 +200,13 @@ def run(self: Any) -> None:
         _real_run(self)
         return
     try:
-        if self._target is not None and self._daemonic and is_native(self._target):
-            run_beside(strand, partial(self._target, *self._args, **self._kwargs))
-        elif self._target is not None:
-            STATE.visible(self._target)(*self._args, **self._kwargs)
+        target = STATE.seen.load(self, "_target")
+        if target is not None and self._daemonic and is_native(target):
+            run_beside(strand, partial(target, *self._args, **self._kwargs))
+        elif target is not None:
+            kwargs = STATE.seen.load(self, "_kwargs")
+            args = STATE.seen.load(self, "_args")
+            STATE.seen.call(target, args, kwargs if vars(self).get("_treadle_kwargs", True) or kwargs else None)
     finally:
         del self._target, self._args, self._kwargs
 
@@ -216,7 +220,7 @@ def _tell_excepthook(thread: Any, error: BaseException) -> None:
     if isinstance(hook, partial) and str(getattr(hook.func, "__module__", "")).startswith("_pytest."):
         return
     try:
-        hook(threading.ExceptHookArgs((type(error), error, error.__traceback__, thread)))
+        STATE.seen.function(hook)(threading.ExceptHookArgs((type(error), error, error.__traceback__, thread)))
     except StrandEnd:
         raise
     except Exception:
@@ -318,15 +322,20 @@ def hash_(self: Any) -> int:
 
 def get_daemon(self: Any) -> bool:
     assert self._initialized, "Thread.__init__() not called"
+    strand = here()
+    if strand is not None and strand.thread is not self:
+        _life(self, strand, READ)
     return bool(self._daemonic)
 
 
 def set_daemon(self: Any, daemonic: bool) -> None:
-    if here() is None:
+    strand = here()
+    if strand is None:
         _real_set_daemon(self, daemonic)
         return
     if not self._initialized:
         raise RuntimeError("Thread.__init__() not called")
+    _life(self, strand, WRITE)
     if self._started._flag:  # not is_set(): that would be a scheduling point
         raise RuntimeError("cannot set daemon status of active thread")
     self._daemonic = daemonic
@@ -338,7 +347,7 @@ def timer_run(self: Any) -> None:
         _real_timer_run(self)
         return
     if not self.finished.wait(self.interval):
-        STATE.visible(self.function)(*self.args, **self.kwargs)
+        STATE.seen.call(*(STATE.seen.load(self, name) for name in ("function", "args", "kwargs")))
     self.finished.set()
 
 
@@ -417,14 +426,14 @@ def start_new_thread(function: Callable[..., object], args: Any, kwargs: Any = N
     operations: list[Operation] = []
     _add_start(strand, operations)
     perform(strand, operations)
-    return strand.execution.spawn(None, partial(_live_raw, function, args, kwargs or {}), "", True).ident
+    return strand.execution.spawn(None, partial(_live_raw, function, args, kwargs), "", True).ident
 
 
 def _live_raw(function: Callable[..., object], args: Any, kwargs: Any) -> None:
     strand = STATE.strand
     assert strand is not None
     try:
-        function(*args, **kwargs)
+        STATE.seen.call(function, args, kwargs)
     except (StrandEnd, KeyboardInterrupt):
         raise
     except SystemExit:
