@@ -47,13 +47,13 @@ from typing import Any
 from benchmarks.environments import CHECKOUT, FOLDER
 from benchmarks.rows import Rows
 
-LIST = 10  # the newest
+LIST = 11  # the newest
 DRAWN = 20
 TESTS = 6
 SECONDS = 10.0
 MANY = 20
 # Seconds for all tests of one package: running them once, and exploring at most six.
-_MOST_SECONDS = 900.0
+_MOST_SECONDS = 1_500.0
 # Seconds for running a package's tests once, and for collecting them.
 _ONCE, _COLLECT = 120.0, 120.0
 # Seconds for installing something, compiled from its source where need be.
@@ -289,7 +289,10 @@ def page_part(
     lines += [""] + [f"- {package}: {said}" for package, said in without.items()]
     told = [row for row in rows if row["verdict"] not in ("CUT",) and row["todo"]]
     lines += ["", "What each test that failed, was refused or did not end said:", ""]
-    lines += [f"- {row['package']} `{row['test'].rpartition('::')[2]}`: {row['todo'][:300]}" for row in told]
+    folder = re.compile(rf"{FOLDER}/wild/[^/ ]+/(environment/lib/[^/]+/site-packages/)?")
+    for row in told:
+        said = folder.sub("", row["todo"])[:300]
+        lines.append(f"- {row['package']} `{row['test'].rpartition('::')[2]}`: {said}")
     return "\n".join(lines) + "\n\n"
 
 
