@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from treadle.core.result import Verdict
+from treadle.doors.explore.messages import MessageExecution, granularity_of
 from treadle.doors.schedule.campaign import check_schedules
 from treadle.messages.follow import FollowSchedule
 from treadle.messages.loom import MessageLoom
@@ -16,10 +17,13 @@ endless: Any = import_module("tests.programs.actors.endless")
 
 
 @pytest.mark.slow
-def test_a_handler_that_never_ends_is_a_failure_although_pykka_catches_everything() -> None:
+@pytest.mark.parametrize(
+    "test", [endless.test_a_handler_that_never_ends, endless.test_a_handler_that_never_ends_with_an_actor_beside_it]
+)
+def test_a_handler_that_never_ends_is_a_failure_although_pykka_catches_everything(test: Any) -> None:
     follow = FollowSchedule()
     follow.begin()
-    with MessageLoom(endless.test_a_handler_that_never_ends, patience=1.0) as loom:
+    with MessageLoom(test, patience=1.0) as loom:
         (finding,) = loom.judge(loom.run(follow))
     assert finding.kind == "handler never ends"
     assert finding.message.startswith("Forever handling go from main does not end")
@@ -31,3 +35,12 @@ def test_messages_without_end_end_by_seconds() -> None:
     result = check_schedules(endless.test_messages_without_end, seconds=1)
     assert result.verdict is Verdict.CUT
     assert result.reason.startswith("time ran out inside an execution")
+
+
+@pytest.mark.slow
+def test_looking_for_actors_ends_by_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[str] = []
+    end_all = MessageExecution._end_all
+    monkeypatch.setattr(MessageExecution, "_end_all", lambda run: (ends.append(run.stop_reason), end_all(run)))
+    granularity_of(endless.test_messages_without_end, None, None, (), 0, seconds=0.5)
+    assert ends == ["seconds"]

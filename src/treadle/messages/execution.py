@@ -249,7 +249,7 @@ class MessageExecution(Execution):
         self.orders: list[OrderInForce] = []  # what `treadle.order` asked for
         self.at_end: list[tuple[MessageStrand, SyncObject | None]] = []  # the strands that were stuck, and on what
         self.knowers: list[Any] = []  # whoever has `puts`, besides messages on their way
-        self.went_last: Strand | None = None  # the strand that was chosen last
+        self.stuck_in: Handling | None = None  # what the strand was at that was found not to move
         self.impossible = False  # no order of puts explains what the mailboxes held
 
     # ------------------------------------------------------------------ strands
@@ -299,9 +299,12 @@ class MessageExecution(Execution):
                 return None
             self.last_step[chosen.index] = self.step - 1
             if not isinstance(chosen, Courier):
-                self.went_last = chosen
                 return chosen
             self._deliver(chosen)
+
+    def does_not_move(self) -> None:
+        strand = here()
+        self.stuck_in = strand.handling if isinstance(strand, MessageStrand) else None
 
     def _is_over(self) -> bool:
         """Has every strand ended that is no daemon?"""

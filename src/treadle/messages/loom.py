@@ -17,7 +17,7 @@ from typing import Any
 from treadle.core.errors import UsageError
 from treadle.core.result import Finding
 from treadle.messages import oracles
-from treadle.messages.execution import MessageExecution, MessageStrand
+from treadle.messages.execution import MessageExecution
 from treadle.messages.imports import imported_by
 from treadle.messages.journal import HandlerFailure
 from treadle.tasks.loom import as_function
@@ -116,9 +116,8 @@ class MessageLoom(Loom):
     def _blocked(self, run: Execution, blocked: ReallyBlocked) -> None:
         """A handler that does not end is a failure of its actor."""
         assert isinstance(run, MessageExecution)
-        busy = next((strand for strand in run.people if strand.exception is blocked), None) or run.went_last
-        handling = busy.handling if isinstance(busy, MessageStrand) else run.journal.entry
-        if handling.message is None:
+        handling = run.stuck_in  # the library may have caught what was thrown, and have gone on to other messages
+        if handling is None or handling.message is None:
             raise blocked
         run.journal.failures.append(HandlerFailure(handling.actor, blocked, handling.message, False))
         for strand in run.people:

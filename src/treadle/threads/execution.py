@@ -307,6 +307,9 @@ class Execution:
         STATE.coasting = False
         self.limit = -1
 
+    def does_not_move(self) -> None:
+        """The strand that runs does not move: the exception that it gets says where it stands."""
+
     def wake(self) -> None:
         """A strand goes round in a loop, and waits there for what others do: all of that is to be looked at."""
         STATE.coasting = False

@@ -56,6 +56,9 @@ class Watched(Protocol):
     def wake(self) -> None:
         """Have points again."""
 
+    def does_not_move(self) -> None:
+        """Know who is running: it does not move, and is about to be thrown out."""
+
 
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
@@ -113,6 +116,7 @@ class Watch:
             run.wake()
         if now - self.moved >= self.patience:
             self.moved = now
+            run.does_not_move()
             self.raised = ReallyBlocked(self.patience, stack_of(running_frame(frame)))
             raise self.raised
 

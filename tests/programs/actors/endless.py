@@ -17,6 +17,13 @@ def test_a_handler_that_never_ends():
     actor.stop(block=False)
 
 
+def test_a_handler_that_never_ends_with_an_actor_beside_it():
+    actor, other = Forever.start(), Forever.start()
+    actor.tell("go")
+    actor.stop()
+    other.stop()
+
+
 class Ping(pykka.ThreadingActor):
     def on_receive(self, message):
         self.actor_ref.tell("again")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -107,9 +108,11 @@ def check(
     step = messages.ACCESSES
     if not inspect.iscoroutinefunction(test):
         only = strategy == "source-dpor" or preemptions is not None or delays is not None  # messages know none of these
-        step = messages.granularity_of(
-            test, source, granularity or (messages.ACCESSES if only else None), packages, seed
-        )
+        wanted = granularity or (messages.ACCESSES if only else None)
+        began = time.perf_counter()
+        step = messages.granularity_of(test, source, wanted, packages, seed, seconds)
+        if seconds is not None:
+            seconds = max(seconds - (time.perf_counter() - began), seconds / 4)
 
     def in_messages(executions: int | None, seconds: float | None) -> Result:
         return messages.check_messages(

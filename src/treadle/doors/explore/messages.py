@@ -34,7 +34,7 @@ from treadle.search.replay import FollowSteps
 from treadle.search.strategy import Strategy
 from treadle.threads.execution import Execution
 from treadle.threads.loom import Loom
-from treadle.threads.watchdog import ReallyBlocked
+from treadle.threads.watchdog import OutOfTime, ReallyBlocked
 
 MESSAGES, ACCESSES = "messages", "accesses"
 BOTH = "messages and accesses"
@@ -45,8 +45,15 @@ _PATIENCE = 5.0
 _ATTEMPTS = 20
 
 
-def granularity_of(test: Callable[[], Any], source: Any, wanted: str | None, packages: Sequence[str], seed: int) -> str:
-    """At which granularity a test is explored."""
+def granularity_of(
+    test: Callable[[], Any],
+    source: Any,
+    wanted: str | None,
+    packages: Sequence[str],
+    seed: int,
+    seconds: float | None = None,
+) -> str:
+    """At which granularity a test is explored. Looking for actors takes no more than half of the seconds there are."""
     if wanted is not None:
         if wanted not in GRANULARITIES:
             raise UsageError(f"granularity must be 'messages' or 'accesses', not '{wanted}'")
@@ -58,9 +65,10 @@ def granularity_of(test: Callable[[], Any], source: Any, wanted: str | None, pac
     with MessageLoom(test, source=source, seed=seed, patience=_PATIENCE) as loom:
         follow = FollowSchedule()
         follow.begin()
+        loom.watch.deadline = None if seconds is None else time.monotonic() + seconds / 2
         try:
             run = loom.run(follow)
-        except ReallyBlocked:  # a loop that waits for memory to change: not a program of messages alone
+        except (ReallyBlocked, OutOfTime):  # a loop that waits for memory to change: not a program of messages alone
             return ACCESSES
         assert isinstance(run, MessageExecution)
         if not run.journal.actors:
