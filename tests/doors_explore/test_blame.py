@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import tempfile
 import time
 import zlib
@@ -68,6 +69,65 @@ def order_of_a_set() -> None:
     act(first)
 
 
+def alike() -> list[Counted]:
+    """Nothing but their addresses tells them apart."""
+    return [made(Counted()) for _ in range(9)]
+
+
+def order_of_a_set_of_objects_that_look_alike() -> None:
+    ones = alike()
+    some = set(ones)
+    for one in some:  # drawn here
+        place = place_of(one, ones)
+        break
+    act(place)
+
+
+def first_of_a_set() -> None:
+    ones = alike()
+    some = set(ones)
+    first = next(iter(some))  # drawn here
+    act(place_of(first, ones))
+
+
+def any_of_a_set() -> None:
+    ones = alike()
+    some = set(ones)
+    one = some.pop()  # drawn here
+    act(place_of(one, ones))
+
+
+def list_that_takes_in_a_set() -> None:
+    ones, line = alike(), list[Counted]()
+    line.extend(set(ones))  # drawn here
+    act(place_of(line[0], ones))
+
+
+def sorted_by_address() -> None:
+    ones = alike()
+    line = list(ones)
+    line.sort(key=id)  # drawn here
+    act(place_of(line[0], ones))
+
+
+def least_address() -> None:
+    ones = alike()
+    least = min(ones, key=id)  # drawn here
+    act(place_of(least, ones))
+
+
+def place_of(one: Counted, ones: list[Counted]) -> int:
+    return next(place for place, other in enumerate(ones) if other is one)
+
+
+NUMBERS = iter(range(1_000_000))
+
+
+def iterator_that_is_used_up() -> None:
+    drawn = next(NUMBERS)  # drawn here
+    act(drawn)
+
+
 def time_of_a_file() -> None:
     descriptor, path = tempfile.mkstemp()
     os.close(descriptor)
@@ -99,6 +159,13 @@ def fresh() -> int:
         address_in_a_text,
         address_in_a_formatted_text,
         order_of_a_set,
+        order_of_a_set_of_objects_that_look_alike,
+        first_of_a_set,
+        any_of_a_set,
+        list_that_takes_in_a_set,
+        sorted_by_address,
+        least_address,
+        iterator_that_is_used_up,
         time_of_a_file,
     ],
 )
@@ -120,5 +187,16 @@ def test_the_line_is_named(test: Callable[[], None]) -> None:
 def test_clocks_and_chance_are_the_same_in_every_execution() -> None:
     def test() -> None:
         act(time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 7 + os.getrandom(1)[0])
+
+    assert treadle.check(test).verdict is Verdict.PASSED_EXHAUSTIVE
+
+
+DRAWING = random.Random()
+
+
+def test_generators_of_a_module_and_seeds_that_nobody_gave_are_the_same_in_every_execution() -> None:
+    def test() -> None:
+        random.seed()
+        act(DRAWING.getrandbits(9) + random.getrandbits(9))
 
     assert treadle.check(test).verdict is Verdict.PASSED_EXHAUSTIVE

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from treadle.core.result import Verdict
-from treadle.doors.explore.messages import MessageExecution, granularity_of
+from treadle.doors.explore.messages import granularity_of
 from treadle.doors.schedule.campaign import check_schedules
+from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
 from treadle.messages.loom import MessageLoom
 
@@ -41,6 +42,11 @@ def test_messages_without_end_end_by_seconds() -> None:
 def test_looking_for_actors_ends_by_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     ends: list[str] = []
     end_all = MessageExecution._end_all
-    monkeypatch.setattr(MessageExecution, "_end_all", lambda run: (ends.append(run.stop_reason), end_all(run)))
+
+    def ending(run: MessageExecution) -> None:
+        ends.append(run.stop_reason)
+        end_all(run)
+
+    monkeypatch.setattr(MessageExecution, "_end_all", ending)
     granularity_of(endless.test_messages_without_end, None, None, (), 0, seconds=0.5)
     assert ends == ["seconds"]

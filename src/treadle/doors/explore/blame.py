@@ -26,14 +26,14 @@ def not_deterministic(loom: Loom, diverged: Diverged) -> str:
 
 def drawn_lines(loom: Loom) -> str:
     """The lines that draw another value in each execution, in words; empty when none is seen to."""
-    with noting_calls() as log:
+    with noting_calls(loom.snapshot.knows) as notes:
         _run(loom)
-        first = {strand: list(calls) for strand, calls in log.items()}
+        first = notes.calls
         found: dict[str, None] = {}
         for _ in range(_TIMES):
-            log.clear()
+            notes.clear()
             _run(loom)
-            found |= dict.fromkeys(str(call) for call in draws(first, log))
+            found |= dict.fromkeys(str(call) for call in draws(first, notes.calls))
             if found:
                 break
     if not found:

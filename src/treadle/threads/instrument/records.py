@@ -7,6 +7,7 @@ unchanged.
 
 from __future__ import annotations
 
+import random
 import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -353,6 +354,20 @@ class Numbers:
     def restore(self) -> None:
         if self.holder != self.copy:
             self.holder[:] = self.copy
+
+
+class Generator:
+    """A generator of random numbers: what it keeps in C, and the number that `gauss` has left."""
+
+    __slots__ = ("holder", "state")
+
+    def __init__(self, holder: random.Random) -> None:
+        self.holder = holder
+        self.state = random.Random.getstate(holder)
+
+    def restore(self) -> None:
+        if random.Random.getstate(self.holder) != self.state:
+            random.Random.setstate(self.holder, self.state)
 
 
 # -- single values ----------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ objects it holds. Going back means: the same objects, with the same contents, at
 
 Reached are: containers; instances of classes of those modules (their `__dict__` and slots) and the shared objects
 of the standard library listed in `_STANDARD_STATE`; attributes of the modules' classes and functions; the code of
-functions, closure cells and defaults; `functools` caches, which are emptied; `itertools.count`, which starts over; what
-a `threading.local` holds for this thread.
+functions, closure cells and defaults; `functools` caches, which are emptied; `itertools.count`, which starts over;
+generators of random numbers; what a `threading.local` holds for this thread.
 Objects of other libraries keep their state. How one thing is compared and put back is in records.py.
 """
 
@@ -17,6 +17,7 @@ import ast
 import builtins
 import functools
 import itertools
+import random
 import threading
 from array import array
 from collections.abc import Callable, Iterable
@@ -31,6 +32,7 @@ from treadle.threads.instrument.records import (
     ClassAttributes,
     Dict,
     FunctionRecord,
+    Generator,
     ModuleRecord,
     Numbers,
     Record,
@@ -43,6 +45,8 @@ from treadle.threads.unasked import globals_of, home_of
 # Python classes of the standard library whose instances are state shared by threads, by their module.
 _STANDARD_STATE = frozenset({"queue", "collections", "threading", "types", "weakref", "_weakrefset"})
 
+# The generator of the module `random`, which every execution seeds anew.
+_EVERYBODYS = random._inst
 _LruCache = type(functools.lru_cache(lambda: None))
 _attributes_of = attrgetter("__dict__")
 _NOTHING: list[tuple[object, object]] = []
@@ -58,7 +62,7 @@ class Snapshot:
         # built-ins, which are nobody's state.
         self._seen: dict[int, object] = {id(vars(builtins)): builtins}
         self._records = Records()
-        self._numbers: list[Numbers] = []
+        self._numbers: list[Numbers | Generator] = []
         self._functions: list[FunctionType] = []
         self._caches: list[Callable[[], None]] = []
         self._counts: list[_Count] = []
@@ -99,6 +103,10 @@ class Snapshot:
                 function.__dict__.clear()
         return exchanged
 
+    def knows(self, thing: object) -> bool:
+        """Was this reached from the globals when they were remembered?"""
+        return id(thing) in self._seen
+
     def _start_counts_over(self) -> list[tuple[object, object]]:
         counted = [(count.counter, count) for count in self._counts if repr(count.counter) != count.start]
         counted = [(counter, count) for counter, count in counted if count.start_over()]
@@ -138,6 +146,8 @@ class Snapshot:
                 break
         if issubclass(kind, bytearray | array):
             self._numbers.append(Numbers(thing))
+        if issubclass(kind, random.Random) and not issubclass(kind, random.SystemRandom) and thing is not _EVERYBODYS:
+            self._numbers.append(Generator(thing))
         for base, parts in _WRAPPERS:
             if issubclass(kind, base):
                 pending.extend(parts(thing))

@@ -86,6 +86,18 @@ def _drawing(original: Callable[..., Any]) -> Callable[..., Any]:
     return draw
 
 
+def _seeding(original: Callable[..., None]) -> Callable[..., None]:
+    seed = _drawing(original)
+
+    @functools.wraps(original)
+    def seed_everybodys(a: Any = None, *args: Any, **kwargs: Any) -> None:
+        """`random.seed()` asks the operating system."""
+        inside = STATE.strand is not None and a is None
+        seed(int.from_bytes(urandom(16), "big") if inside else a, *args, **kwargs)
+
+    return seed_everybodys
+
+
 def urandom(size: int, /) -> bytes:
     strand = here()
     if strand is None:
@@ -128,7 +140,7 @@ _METHODS = {
 }
 
 PATCHES: list[tuple[Any, dict[str, Any]]] = [
-    (random, {name: _drawing(method) for name, method in _METHODS.items()}),
+    (random, {name: _drawing(method) for name, method in _METHODS.items()} | {"seed": _seeding(random.seed)}),
     (random.Random, {"seed": _seed}),
     (os, {"urandom": urandom} | ({"getrandom": getrandom} if _real_getrandom is not None else {})),
 ]
