@@ -3,7 +3,7 @@
 Two lines of JSON per test go to the file that TREADLE_THREAD_STARTS names: its name when it begins, and when it ends
 also path, names, outcome, seconds, threads, and what went wrong that fails no test: the types of the exceptions that
 ended threads, and what event loops were told (`core.usual`). The threads by which CPython looks after the processes of
-a pool are no threads of the test; it is noted that there were any.
+a pool or of an event loop are no threads of the test; it is noted that there were any.
 PYTEST_DONT_REWRITE, as in treadle/__init__.py.
 """
 
@@ -27,7 +27,13 @@ from treadle.core import usual
 _started = 0
 _for_processes = 0
 _OF_PROCESSES = frozenset(
-    {"concurrent.futures.process", "multiprocessing.pool", "multiprocessing.queues", "multiprocessing.managers"}
+    {
+        "asyncio.unix_events",  # up to 3.11 a thread waits for each child of an event loop
+        "concurrent.futures.process",
+        "multiprocessing.managers",
+        "multiprocessing.pool",
+        "multiprocessing.queues",
+    }
 )
 _raised: list[str] = []
 
