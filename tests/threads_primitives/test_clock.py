@@ -138,6 +138,26 @@ def test_dates_follow_virtual_time() -> None:
     assert time.gmtime().tm_year >= 2025
 
 
+def test_code_that_is_not_rewritten_has_the_same_date() -> None:
+    class Moment(datetime.datetime):
+        pass
+
+    def main() -> None:
+        time.sleep(86_400)
+        present = time.time()
+        assert datetime.datetime.now(datetime.UTC).timestamp() == pytest.approx(present, abs=1e-5)
+        assert datetime.datetime.now().timestamp() == pytest.approx(present, abs=1e-5)
+        utc: object = datetime.datetime.utcnow()
+        assert utc == datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+        assert type(Moment.now(tz=datetime.UTC)) is Moment
+        assert Moment.now(datetime.UTC).timestamp() == pytest.approx(present, abs=1e-5)
+
+    before = vars(datetime.datetime)["now"], vars(datetime.datetime)["utcnow"]
+    execute(main)
+    assert (vars(datetime.datetime)["now"], vars(datetime.datetime)["utcnow"]) == before
+    assert abs(datetime.datetime.now(datetime.UTC).timestamp() - time.time()) < 86_400
+
+
 def test_time_passes_before_or_behind_each_look_at_a_clock() -> None:
     seen: set[tuple[float, float]] = set()
 

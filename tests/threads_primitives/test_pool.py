@@ -8,7 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tests.threads_primitives.running import execute, inside
+from tests.threads_primitives.running import AtRandom, execute, inside
 from treadle.threads.primitives.pool import DEFAULT_WORKERS, PoolGuard
 
 
@@ -78,3 +78,21 @@ def test_what_nobody_has_begun_can_be_taken_away() -> None:
         return taken, later.cancelled() and waits.done()
 
     assert inside(main) == (1, True)
+
+
+def test_a_worker_of_a_daemon_is_one_too_and_no_deadlock_when_its_pool_is_shut_down() -> None:
+    """As those of a scheduler in the background, which goes on when the test is over."""
+
+    def main() -> None:
+        pool = ThreadPoolExecutor(1)
+        done, never = threading.Event(), threading.Event()
+
+        def background() -> None:
+            pool.submit(done.set)
+            never.wait()
+
+        threading.Thread(target=background, daemon=True).start()
+        done.wait()
+        pool.shutdown()
+
+    assert {execute(main, AtRandom(seed)).stop_reason for seed in range(20)} == {""}

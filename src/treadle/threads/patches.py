@@ -19,7 +19,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from treadle.core.errors import Unsupported
@@ -168,9 +168,11 @@ def patched() -> Iterator[None]:
     """The models are in place inside the `with` block. May be nested: the outermost does the work."""
     global _depth
     undo: list[tuple[Place, str, Any]] = []
+    more = ExitStack()
     _depth += 1
     try:
         if _depth == 1:
+            more.enter_context(clock.dated())
             connects = databases.patches()
             models = {vars(place)["connect"]: names["connect"] for place, names in connects}
             for place, names in [*_all_patches(), *_not_imported_by_name(), *connects]:
@@ -183,6 +185,7 @@ def patched() -> Iterator[None]:
     finally:
         _depth -= 1
         _take_out(undo)
+        more.close()
 
 
 def _breakpoint(usual: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -2,16 +2,20 @@
 
 Time stands still while strands run, and moves on when all of them wait for it, or when one lets it pass (`pass_time`):
 then reading a clock is an operation, before or behind that step. The wall clock starts at a fixed moment,
-so that an execution is the same on every day. `datetime.now` belongs to a C type and cannot be patched: it is replaced
-where rewritten code calls it.
+so that an execution is the same on every day. `datetime.now` belongs to a C type, which takes no other attributes: it
+is replaced where rewritten code calls it, and, for all other code, in the dictionary of that type.
 """
 
 from __future__ import annotations
 
+import ctypes
 import datetime
+import gc
 import sys
 import time
 import timeit
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from treadle.core.operation import READ, SLEEP, WRITE, YIELD
@@ -201,6 +205,43 @@ METHODS: dict[Any, Any] = {
     _real_datetime_today: datetime_today,
     _real_date_today: date_today,
 }
+
+
+def _now_of(cls: Any, tz: datetime.tzinfo | None = None) -> Any:
+    strand = here()
+    if strand is None or travelling():
+        return _OF_TYPE["now"].__get__(None, cls)(tz)
+    return cls.fromtimestamp(_wall(strand), tz)
+
+
+def _utcnow_of(cls: Any) -> Any:
+    strand = here()
+    if strand is None or travelling():
+        return _OF_TYPE["utcnow"].__get__(None, cls)()
+    return cls.fromtimestamp(_wall(strand), datetime.UTC).replace(tzinfo=None)
+
+
+# `today` asks time.time, which has its model
+_OF_TYPE: dict[str, Any] = {name: vars(datetime.datetime)[name] for name in ("now", "utcnow")}
+
+
+@contextmanager
+def dated() -> Iterator[None]:
+    """The date is virtual also for code that is not rewritten: a library beside it has one present with the program."""
+    attributes = next(iter(gc.get_referents(vars(datetime.datetime))), None)
+    if not isinstance(attributes, dict) or attributes.get("now") is not _OF_TYPE["now"]:
+        yield  # an interpreter that keeps them elsewhere, or somebody else has exchanged them
+        return
+    _exchange(attributes, {"now": classmethod(_now_of), "utcnow": classmethod(_utcnow_of)})
+    try:
+        yield
+    finally:
+        _exchange(attributes, _OF_TYPE)
+
+
+def _exchange(attributes: dict[str, Any], others: dict[str, Any]) -> None:
+    attributes.update(others)
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime.datetime))  # what was looked up before is forgotten
 
 
 def _timer_init(

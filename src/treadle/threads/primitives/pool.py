@@ -69,7 +69,7 @@ class PoolGuard(SyncObject):
     def __init__(self) -> None:
         self.tasks: deque[_Task] = deque()
         self.idle = 0  # workers that found nothing to do and were not yet counted on by a submit
-        self.waiting = 0  # workers at GET
+        self.waiting = 0  # workers at GET, without daemons: nobody waits for these
         self.kept_busy = 0  # waiting workers with a task coming: they keep the execution going
         self.shut = False
         self.workers: list[threading.Thread] = []
@@ -219,15 +219,15 @@ def _work(pool: Any, guard: PoolGuard) -> None:
 def _wait_for_task(guard: PoolGuard, strand: Strand) -> None:
     """Nothing to do: from here to the next task (or the end) the execution does not wait for this worker."""
     guard.idle += 1
-    guard.waiting += 1
-    foreground = not strand.daemon
+    foreground = not strand.daemon  # it is one as the thread is that submitted first
     if foreground:
+        guard.waiting += 1
         strand.daemon = True
         strand.execution.running_foreground -= 1
         guard.balance(strand)
     strand.point(GET, guard)
-    guard.waiting -= 1
     if foreground:
+        guard.waiting -= 1
         strand.daemon = False
         strand.execution.running_foreground += 1
         guard.balance(strand)
