@@ -8,6 +8,7 @@ import threading
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,3 +115,35 @@ def test_a_function_that_sqlite_calls_is_run_with_the_lock_of_the_connection() -
 
 def test_two_connections_have_two_locks() -> None:
     assert _counted_by_sqlite(2).verdict is Verdict.FAILED
+
+
+def test_a_commit_does_not_wait_for_the_disk_and_who_asks_is_told_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    usual = sqlite3.connect(path).execute("PRAGMA synchronous").fetchone()
+
+    def main() -> tuple[Any, ...]:
+        connection = sqlite3.connect(path)
+        connection.row_factory = sqlite3.Row
+        connection.execute("CREATE TABLE IF NOT EXISTS numbers (number)")
+        hurries = sqlite3.Cursor(connection).execute("PRAGMA synchronous").fetchone()  # asked behind our back
+        told = connection.execute("pragma SYNCHRONOUS").fetchone()
+        connection.execute("PRAGMA synchronous = 1")
+        connection.execute("INSERT INTO numbers VALUES (1)")
+        connection.commit()
+        chosen = connection.execute("PRAGMA synchronous").fetchone()
+        connection.close()
+        return hurries, tuple(told), tuple(chosen)
+
+    assert inside(main) == ((0,), usual, (1,))
+
+
+def test_who_follows_the_statements_of_a_connection_meets_none_but_its_own() -> None:
+    def main() -> list[str]:
+        connection = sqlite3.connect(":memory:")
+        seen: list[str] = []
+        connection.set_trace_callback(seen.append)
+        connection.execute("SELECT 1")
+        connection.close()
+        return seen
+
+    assert inside(main) == ["SELECT 1"]

@@ -8,6 +8,9 @@ sqlite asks for the thread of the operating system, which the strands share: whe
 that made it is asked here. And its connections have a lock each, which a thread holds while sqlite calls a function of
 the program: the others wait for their turn. In CPython they may wait for it with the interpreter lock in their hands,
 which is a deadlock: a pass in which one waited says so.
+
+What is committed is not forced onto the disk: a test with some hundred commits would wait seconds for that in every
+execution. Who asks for that setting finds it as it was.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from treadle.threads.strands import Strand
 _PARAMETERS = ("database", "timeout", "detect_types", "isolation_level", "check_same_thread", "factory")
 _USUAL_TIMEOUT = 5.0
 _BUSY_TIMEOUT = re.compile(r"\s*pragma\s+busy_timeout\s*[=(]\s*(\d+)", re.IGNORECASE)
+_SYNCHRONOUS = re.compile("synchronous", re.IGNORECASE)
 _STATEMENTS = ("execute", "executemany", "executescript")
 _FETCHES = ("fetchone", "fetchmany", "fetchall", "__next__")
 # What statements leave in the cursor and in the connection that did them.
@@ -49,7 +53,11 @@ def _done_since(before: int) -> bool:
     return _Done.times != before
 
 
-def _patiently(owner: Any, call: Callable[[], Any]) -> Any:
+# In `treadle_hurries` of a connection is what undoes it; or this, when it stays as it is.
+_AS_IT_IS = "as it is"
+
+
+def _patiently(owner: Any, call: Callable[[], Any], statement: str = "") -> Any:
     """Call what may find the database locked, as long as the timeout of its connection says."""
     _check_thread(owner)
     strand = here()
@@ -60,6 +68,8 @@ def _patiently(owner: Any, call: Callable[[], Any]) -> Any:
     while True:
         act(strand)
         _await_turn(owner, strand)
+        if statement:
+            _hurry(owner, statement)
         try:
             found = call()
         except sys.modules["sqlite3"].OperationalError as error:
@@ -83,6 +93,7 @@ def _calling_back(name: str, place: int, real: Any) -> Any:
     """`connection.create_function(name, number, function)`: who runs the function has the lock of the connection."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self.treadle_hurries = self.treadle_hurries or _AS_IT_IS  # they may be told of our statements
         if len(args) > place and args[place] is not None:
             args = (*args[:place], functools.partial(_in_turn, self.treadle_turn, args[place]), *args[place + 1 :])
         return real(self, *args, **kwargs)
@@ -128,9 +139,26 @@ def _cursor_method(name: str, real: Any) -> Any:
             statement = "PRAGMA busy_timeout"
         if name == "executemany":
             args = tuple(list(rows) if hasattr(rows, "__next__") else rows for rows in args)
-        return _patiently(self.connection, lambda: real(self, statement, *args))
+        return _patiently(self.connection, lambda: real(self, statement, *args), statement)
 
     return method
+
+
+def _hurry(connection: Any, statement: str) -> None:
+    """Do not wait for the disk, unless the program has a say in that."""
+    library = sys.modules["sqlite3"]
+    if _SYNCHRONOUS.search(statement):
+        if connection.treadle_hurries not in ("", _AS_IT_IS):
+            library.Cursor(connection).execute(connection.treadle_hurries)
+        connection.treadle_hurries = _AS_IT_IS
+    elif not connection.treadle_hurries and not library.Connection.in_transaction.__get__(connection):
+        cursor = library.Cursor(connection)  # a plain one, which no strand waits for
+        try:
+            before = cursor.execute("PRAGMA synchronous").fetchone()[0]
+            cursor.execute("PRAGMA synchronous=OFF")
+        except library.Error:
+            return  # it is locked, or no database: the program will be told by its own statement
+        connection.treadle_hurries = f"PRAGMA synchronous={before}"
 
 
 def _connection_method(real: Any) -> Any:
@@ -195,6 +223,7 @@ def _patient_connection(kind: Any) -> Any:
         return kind.cursor(self, _patient_cursor(factory) if isinstance(factory, type) else factory)
 
     members: dict[str, Any] = {"cursor": cursor, "treadle_timeout": _USUAL_TIMEOUT, "treadle_thread": None}
+    members["treadle_hurries"] = ""
     members["__module__"] = kind.__module__  # its attributes are seen as those of any other library
     members |= {name: _connection_method(getattr(kind, name)) for name in ("commit", "rollback", "close")}
     members |= {name: _calling_back(name, place, getattr(kind, name)) for name, place in _CALL_BACK.items()}
