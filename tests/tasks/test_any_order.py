@@ -302,3 +302,21 @@ def test_eager_tasks_begin_at_once_and_go_on_in_any_order(strategy: str) -> None
         return treadle.check(lambda: program(told), any_order=True, strategy=strategy, executions=20)
 
     assert [explored(told).failed for told in ("abab", "abba", "aabb")] == [True, True, False]
+
+
+@pytest.mark.skipif(not hasattr(asyncio, "eager_task_factory"), reason="there are none before 3.12")
+@pytest.mark.parametrize("any_order", [False, True])
+def test_an_eager_task_that_was_put_into_a_set_by_its_first_step_is_found_there(any_order: bool) -> None:
+    async def test() -> None:
+        asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)  # type: ignore[attr-defined]
+        known: set[Any] = set()
+
+        async def work() -> None:
+            known.add(asyncio.current_task())
+            assert asyncio.current_task() in asyncio.all_tasks()
+            await asyncio.sleep(0)
+            assert asyncio.current_task() in known
+
+        await asyncio.gather(work(), work())
+
+    assert not treadle.check(test, any_order=any_order).findings

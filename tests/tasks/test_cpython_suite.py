@@ -22,7 +22,7 @@ package = pytest.importorskip("test.test_asyncio", reason="this Python was insta
 MODULES = [
     *("test_locks", "test_queues", "test_taskgroups", "test_timeouts", "test_waitfor", "test_futures"),
     *("test_futures2", "test_threads", "test_pep492", "test_context", "test_runners", "test_tasks"),
-    "test_streams",
+    *("test_streams", "test_events", *(["test_eager_task_factory"] if sys.version_info >= (3, 12) else [])),
 ]
 
 # Tests that cannot hold here, by a part of their name.
@@ -30,6 +30,7 @@ LEFT_OUT = {
     # of CPython's C forms, which executions replace, and of its registry of tasks
     "test_tasks.C": "is about the Task written in C",
     "test_tasks.Py": "is about the Task of CPython; the same tests are run with ours",
+    **dict.fromkeys(("CEager", "NonEagerCTask"), "is about the Task written in C"),
     "test_futures.C": "is about the Future written in C",
     "test_futures2.C": "is about the Future written in C",
     "test_task_exc_handler_correct_context": "expects a task to be destroyed as soon as its step has ended",
@@ -50,6 +51,21 @@ LEFT_OUT = {
     "test_asyncio_run_loop_factory": "gives the runner a loop, which is replaced",
     "test_recursive_run": "expects a warning of a coroutine never awaited, which is a finding here",
     "subprocess": "starts a process",
+    "new_process": "starts a process",
+    # of event loops
+    **dict.fromkeys(
+        ("PollEventLoopTests", "SelectEventLoopTests"),
+        "makes a loop of another class; the same tests are run with ours",
+    ),
+    "test_recursive_taskgroups": "needs more steps than an execution may have",
+    "returns_running_loop": "asks an event loop policy, which is replaced",
+    "test_run_until_complete_nesting": "expects a warning of a coroutine never awaited, which is a finding here",
+    "test_internal_fds": "looks for the pipe to itself that a loop has",
+    **dict.fromkeys(("_pipe", "_pty"), "uses file descriptors of the real world"),
+    **dict.fromkeys(
+        ("_ssl", "addr_in_use", "dual_stack", "reuse_port", "trsock", "non_listening"),
+        "asks a real socket, or comes with one",
+    ),
     # of streams: these connect to a server with real sockets, which the test starts in a thread
     **dict.fromkeys(
         (
@@ -65,8 +81,8 @@ def cases(module: str) -> Iterator[Any]:
     loaded = importlib.import_module(f"test.test_asyncio.{module}")
     for suite in unittest.defaultTestLoader.loadTestsFromModule(loaded):
         yield from suite  # type: ignore[misc]
-    if module == "test_tasks":
-        yield from unittest.defaultTestLoader.loadTestsFromTestCase(_own_tasks(loaded))
+    if module in OWN:
+        yield from unittest.defaultTestLoader.loadTestsFromTestCase(OWN[module](loaded))
 
 
 def _own_tasks(module: Any) -> type[unittest.TestCase]:
@@ -78,6 +94,28 @@ def _own_tasks(module: Any) -> type[unittest.TestCase]:
         all_tasks = staticmethod(asyncio.all_tasks)
 
     return OwnTaskTests
+
+
+def _own_events(module: Any) -> type[unittest.TestCase]:
+    """CPython's tests of an event loop, of the one that executions use."""
+
+    class OwnEventLoopTests(module.EventLoopTestsMixin, module.test_utils.TestCase):  # type: ignore[misc]
+        def create_event_loop(self) -> Any:
+            return asyncio.new_event_loop()
+
+    return OwnEventLoopTests
+
+
+def _own_eager_tasks(module: Any) -> type[unittest.TestCase]:
+    """CPython's tests of eager tasks, of the Task that executions use."""
+
+    class OwnEagerTaskTests(module.EagerTaskFactoryLoopTests, module.test_utils.TestCase):  # type: ignore[misc]
+        Task = Task
+
+    return OwnEagerTaskTests
+
+
+OWN = {"test_tasks": _own_tasks, "test_events": _own_events, "test_eager_task_factory": _own_eager_tasks}
 
 
 def is_left_out(name: str) -> bool:

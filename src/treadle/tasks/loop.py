@@ -320,7 +320,8 @@ class Loop(_Base):  # type: ignore[misc]
         strand = here()
         if strand is not None:
             meet(strand, future)  # named by who made it, whoever touches it first
-            give_hash(future, strand)
+            if not getattr(future, "_treadle_hash", 0):  # an eager task may have one, of its first step
+                give_hash(future, strand)
 
     # ------------------------------------------------------------------ running
 
@@ -573,6 +574,7 @@ class Loop(_Base):  # type: ignore[misc]
     # ------------------------------------------------------------------ what is not there
 
     def add_signal_handler(self, sig: int, callback: Callable[..., object], *args: Any) -> None:
+        self._check_closed()
         self.signal_handlers[sig] = callback, args  # no signal ever comes
 
     def remove_signal_handler(self, sig: int) -> bool:

@@ -113,7 +113,10 @@ def all_tasks(loop: Any = None) -> Any:
         loop = running.get_running_loop()
     if not isinstance(loop, Loop):
         return _real_all_tasks(loop)
-    return set() if loop.is_over() else set(loop.pending_tasks())
+    if loop.is_over():
+        return set()
+    beginning = getattr(tasks, "_eager_tasks", ())  # from 3.12 on: those in a first step that was not scheduled
+    return {*loop.pending_tasks(), *(task for task in beginning if task._loop is loop and not task.done())}
 
 
 def as_completed(fs: Any, *, timeout: float | None = None) -> Any:
