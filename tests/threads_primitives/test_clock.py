@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -171,3 +174,25 @@ def test_time_passes_before_or_behind_each_look_at_a_clock() -> None:
     result = treadle.check(main)
     assert result.verdict is treadle.Verdict.PASSED_EXHAUSTIVE, result.reason
     assert (seen, result.executions) == ({(0.0, 0.0), (0.0, 5.0), (5.0, 5.0)}, 3)
+
+
+def test_a_program_may_import_what_sets_the_clocks_in_c(tmp_path: Path) -> None:
+    """time-machine writes into the methods of `datetime` that it finds: where one was ours, the process died."""
+    program = tmp_path / "travels.py"
+    program.write_text("""
+import datetime, threading, treadle
+
+def main():
+    import time_machine
+    seen = []
+    with time_machine.travel(0.0, tick=False):
+        thread = threading.Thread(target=lambda: seen.append(datetime.datetime.now(datetime.UTC).year))
+        thread.start()
+        thread.join()
+    assert seen == [1970], seen
+
+result = treadle.check(main)
+assert not result.findings, result
+""")
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -96,3 +96,25 @@ def test_a_worker_of_a_daemon_is_one_too_and_no_deadlock_when_its_pool_is_shut_d
         pool.shutdown()
 
     assert {execute(main, AtRandom(seed)).stop_reason for seed in range(20)} == {""}
+
+
+class _ShutsDownByItself(ThreadPoolExecutor):
+    """As pools of servers that wait for their workers with a timeout."""
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        with self._shutdown_lock:
+            self._shutdown = True
+            self._work_queue.put(None)  # type: ignore[arg-type]
+        for worker in self._threads:
+            worker.join(5)
+
+
+def test_a_program_that_shuts_its_pool_down_by_itself_wakes_every_worker_up() -> None:
+    def main() -> tuple[list[int], list[bool]]:
+        with _ShutsDownByItself(2) as pool:
+            results = [future.result() for future in [pool.submit(len, "ab"), pool.submit(len, "abc")]]
+        return results, [worker.is_alive() for worker in pool._threads]
+
+    results, alive = inside(main)
+    assert results == [2, 3]
+    assert not any(alive)

@@ -21,6 +21,7 @@ from treadle.doors.schedule.campaign import check_schedules
 from treadle.report.explore_page import result_part
 from treadle.report.page import render
 from treadle.threads.switching import running_name
+from treadle.threads.watchdog import OutOfTime
 
 _ASYNCIO = f"every build, if its asyncio does what that of {running_name()} does"
 
@@ -230,3 +231,22 @@ def test_what_else_must_hold_is_said_with_every_form() -> None:
     builds = Builds(("3.11",), ("3.12", "3.13", "3.14"), only_if="it rains")
     assert str(builds).endswith("; not on CPython 3.12 to 3.14 with the GIL; all of this if it rains")
     assert builds.to_json()["only_if"] == "it rains"
+
+
+def test_a_failure_is_told_when_the_time_is_over_while_its_builds_are_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One execution of a test with a server may take longer than what is left."""
+
+    def main() -> None:
+        counter = Counter()
+        treadle.parallel(counter.add, counter.add)
+        assert counter.value == 2
+
+    def run_out(*_: Any) -> str:
+        raise OutOfTime
+
+    monkeypatch.setattr("treadle.doors.explore.models._impossible_switch", run_out)
+    finding = treadle.check(main).findings[0]
+    assert finding.builds is not None
+    assert "there was no time to look" in finding.builds.on

@@ -31,6 +31,7 @@ from treadle.threads.instrument import live
 from treadle.threads.instrument.restore import Snapshot
 from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.instrument.swap import REWRITTEN, instrumented
+from treadle.threads.log_settings import LogSettings
 from treadle.threads.names import names_of_globals
 from treadle.threads.patches import patched
 from treadle.threads.primitives import chance
@@ -122,6 +123,7 @@ class Loom:
             stack.enter_context(_number_of_main(modules))
             self.snapshot = Snapshot(modules)  # with the models in place: they may be in modules that are rewritten
             self.settings = Settings()
+            self.log_settings = LogSettings()
             chance.DRAWN.seed = None
             files.forget()
             self.pool = Pool()
@@ -244,6 +246,7 @@ class Loom:
             for old, new in self.snapshot.restore():
                 self._rename(old, new)
             put_back()
+            self.log_settings.restore()
             if known.SETTINGS in run.rebound:
                 self.settings.restore()
             if self.executions == 1 and gc.get_stats()[2]["collections"] > self._full_collections:

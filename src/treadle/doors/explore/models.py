@@ -34,6 +34,7 @@ from treadle.tasks.loom import TaskLoom
 from treadle.threads.loom import MOST_STEPS, Loom
 from treadle.threads.possible_switches import MOST
 from treadle.threads.switching import ALL, running, running_name, versions_in
+from treadle.threads.watchdog import OutOfTime
 
 _LIBRARY = Path(sysconfig.get_path("stdlib"))
 
@@ -333,6 +334,8 @@ def _settled(search: SearchSetup, finding: Finding, possible: int, seconds: floa
             if not result.findings and search.timeouts == "idle" and loom.deadlines:
                 early, search = True, replace(search, timeouts="any", shared=set())
                 continue
+        except OutOfTime:  # its last execution was too long
+            return _with(shown, possible, 0, "", "there was no time to look")
         except (TreadleError, KeyboardInterrupt) as error:
             return _with(shown, possible, 0, "", str(error).partition(":")[0] or "interrupted")
         if result.findings and early:

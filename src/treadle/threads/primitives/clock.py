@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import ctypes
 import datetime
+import functools
 import gc
+import importlib.util
 import sys
 import time
 import timeit
@@ -225,9 +227,20 @@ def _utcnow_of(cls: Any) -> Any:
 _OF_TYPE: dict[str, Any] = {name: vars(datetime.datetime)[name] for name in ("now", "utcnow")}
 
 
+@functools.cache
+def _let_time_machine_look() -> None:
+    """time-machine exchanges these methods below Python, once. It must find those of C then: it does not ask whether
+    they are, and would write into a function of ours."""
+    if "time_machine" in sys.modules or importlib.util.find_spec("time_machine") is not None:
+        machine = importlib.import_module("time_machine")
+        with machine.travel(EPOCH):
+            pass
+
+
 @contextmanager
 def dated() -> Iterator[None]:
     """The date is virtual also for code that is not rewritten: a library beside it has one present with the program."""
+    _let_time_machine_look()
     attributes = next(iter(gc.get_referents(vars(datetime.datetime))), None)
     if not isinstance(attributes, dict) or attributes.get("now") is not _OF_TYPE["now"]:
         yield  # an interpreter that keeps them elsewhere, or somebody else has exchanged them

@@ -67,7 +67,7 @@ class PoolGuard(SyncObject):
     label = "ThreadPoolExecutor"
 
     def __init__(self) -> None:
-        self.tasks: deque[_Task] = deque()
+        self.tasks: deque[_Task | None] = deque()  # None, which a program put, wakes a worker up, as in CPython
         self.idle = 0  # workers that found nothing to do and were not yet counted on by a submit
         self.waiting = 0  # workers at GET, without daemons: nobody waits for these
         self.kept_busy = 0  # waiting workers with a task coming: they keep the execution going
@@ -99,7 +99,18 @@ class PoolGuard(SyncObject):
     def empty(self) -> bool:
         return self.qsize() == 0
 
-    def get_nowait(self) -> _Task:
+    def put(self, task: Any, block: bool = True, timeout: float | None = None) -> None:
+        """A program that shuts its pool down by itself wakes a worker up with None."""
+        strand = here()
+        if strand is not None:
+            strand.point(SIGNAL, self)
+        self.tasks.append(task)
+        if strand is not None:
+            self.balance(strand)
+
+    put_nowait = put
+
+    def get_nowait(self) -> _Task | None:
         """A program takes away what nobody has begun."""
         strand = here()
         if strand is not None:
@@ -211,8 +222,11 @@ def _work(pool: Any, guard: PoolGuard) -> None:
                 strand.failed()
                 return
         task = guard.tasks.popleft()
+        if task is None and pool._shutdown:
+            guard.shut = True  # CPython's worker puts the None back for the next one
         guard.balance(strand)
-        task.run()
+        if task is not None:
+            task.run()
         del task
 
 
@@ -253,7 +267,9 @@ def _initialize(pool: Any, guard: PoolGuard, strand: Strand) -> bool:
     strand.point(SIGNAL, guard)
     pool._broken = "A thread initializer failed, the thread pool is not usable anymore"
     while guard.tasks:
-        guard.tasks.popleft().future.set_exception(module.BrokenThreadPool(pool._broken))
+        task = guard.tasks.popleft()
+        if task is not None:
+            task.future.set_exception(module.BrokenThreadPool(pool._broken))
     guard.balance(strand)
     return False
 
@@ -269,7 +285,7 @@ def shutdown(self: Any, wait: bool = True, *, cancel_futures: bool = False) -> N
     self._shutdown = guard.shut = True
     dropped: list[_Task] = []
     if cancel_futures:
-        dropped.extend(guard.tasks)
+        dropped.extend(task for task in guard.tasks if task is not None)
         guard.tasks.clear()
     guard.balance(strand)
     for task in dropped:

@@ -1,0 +1,62 @@
+"""How logging is configured is put back after an execution: a server that is started configures it anew each time.
+
+Loggers that an execution made stay, because modules keep them, but without the handlers that it gave them. What
+happens to a handler that was there before (its level, its formatter) is not put back.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, NamedTuple
+
+_OWN: Any = logging  # names with an underscore are its own, and the same in every version
+
+
+class _Logger(NamedTuple):
+    """What a logger was told, by anybody."""
+
+    handlers: tuple[logging.Handler, ...]
+    filters: tuple[Any, ...]
+    level: int
+    propagate: bool
+    disabled: bool
+
+
+def _told(logger: logging.Logger) -> _Logger:
+    return _Logger(tuple(logger.handlers), tuple(logger.filters), logger.level, logger.propagate, logger.disabled)
+
+
+def _loggers() -> list[logging.Logger]:
+    made = list(logging.root.manager.loggerDict.values())
+    return [logging.root, *(one for one in made if isinstance(one, logging.Logger))]
+
+
+class LogSettings:
+    """As they are now; `restore` goes back to it."""
+
+    def __init__(self) -> None:
+        self._kept = {logger: _told(logger) for logger in _loggers()}
+        self._handlers = list(_OWN._handlerList)
+        self._named = dict(_OWN._handlers)
+        self._disabled = logging.root.manager.disable
+
+    def restore(self) -> None:
+        changed = False
+        for logger in _loggers():
+            kept, told = self._kept.get(logger), _told(logger)
+            if kept is None:
+                kept = told._replace(handlers=tuple(one for one in told.handlers if type(one) is logging.NullHandler))
+            if told != kept:
+                changed = True
+                logger.handlers[:], logger.filters[:] = kept.handlers, kept.filters
+                logger.level, logger.propagate, logger.disabled = kept.level, kept.propagate, kept.disabled
+        if logging.root.manager.disable != self._disabled:
+            changed = True
+            logging.root.manager.disable = self._disabled
+        if _OWN._handlerList != self._handlers:  # what is closed at exit
+            _OWN._handlerList[:] = self._handlers
+        if dict(_OWN._handlers) != self._named:
+            _OWN._handlers.clear()
+            _OWN._handlers.update(self._named)
+        if changed:
+            _OWN.root.manager._clear_cache()

@@ -1,0 +1,72 @@
+"""A program that configures logging does so in each execution, and finds it as it was before the first."""
+
+from __future__ import annotations
+
+import io
+import logging
+import logging.config
+import threading
+from typing import Any
+
+import treadle
+from treadle.threads.log_settings import LogSettings
+
+_CONFIGURATION: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"written": {"class": "logging.StreamHandler", "stream": "ext://sys.stdout"}},
+    "loggers": {"tests.server": {"handlers": ["written"], "level": "INFO", "propagate": False}},
+}
+
+
+def _server() -> None:
+    """As servers do that are started in a thread: handlers that exist are closed, and others are made."""
+    logging.config.dictConfig(_CONFIGURATION)
+    logger = logging.getLogger("tests.server")
+    threads = [threading.Thread(target=logger.info, args=("started",)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(logger.handlers) == 1
+
+
+def test_a_server_that_configures_logging_is_the_same_in_each_execution() -> None:
+    there = logging.StreamHandler(io.StringIO())  # it is closed by the first execution, if it is forgotten then
+    result = treadle.check(_server)
+    assert result.verdict.name.startswith("PASSED"), result
+    kept: Any = logging
+    assert any(handler() is there for handler in kept._handlerList)
+
+
+def test_handlers_and_levels_are_those_of_before_in_each_execution() -> None:
+    before = list(logging.root.handlers), logging.root.level, logging.root.manager.disable
+    known = logging.getLogger("tests.known")
+    known.setLevel(logging.WARNING)
+
+    def main() -> None:
+        assert known.level == logging.WARNING
+        assert not known.handlers
+        assert logging.root.manager.disable == before[2]
+        fresh = logging.getLogger("tests.made_inside")
+        assert not fresh.handlers
+        for logger in (known, fresh, logging.root):
+            logger.addHandler(logging.StreamHandler(io.StringIO()))
+            logger.setLevel(logging.DEBUG)
+        logging.disable(logging.CRITICAL)
+        threading.Thread(target=known.info, args=("heard",)).start()
+
+    result = treadle.check(main)
+    assert not result.findings, result
+    assert (list(logging.root.handlers), logging.root.level, logging.root.manager.disable) == before
+
+
+def test_what_an_import_does_to_its_own_logger_stays() -> None:
+    """Libraries give theirs a handler that does nothing, once, when they are imported."""
+    settings = LogSettings()
+    library = logging.getLogger("tests.imported_inside")
+    nothing = logging.NullHandler()
+    library.addHandler(nothing)
+    library.addHandler(logging.StreamHandler(io.StringIO()))
+    settings.restore()
+    assert library.handlers == [nothing]
