@@ -95,7 +95,7 @@ def _note_iteration(iterable: Any) -> None:
     if kind is types.GeneratorType:
         if plain_form(iterable.gi_code) is None:
             _note(ALL)
-    elif isinstance(iterable, io.IOBase):  # reads a line, and gives the lock away meanwhile
+    elif issubclass(kind, io.IOBase):  # reads a line, and gives the lock away meanwhile
         _note(ALL)
     elif kind not in PLAIN:
         _note_code(kind, "__iter__", "__next__")

@@ -314,7 +314,7 @@ def _visit(strand: Strand, operations: list[Operation], one: Any, kind: int, mod
     include(strand, operations, one, mode)
     if kind == OBJECT and home_of(type(one)) in known.WEAK_MODULES:
         strand.execution.read_lives(operations)
-    elif kind == OBJECT and isinstance(one, io.IOBase):
+    elif kind == OBJECT and issubclass(type(one), io.IOBase):  # who refuses to tell its class is not asked
         files.include_object(strand, operations, one, mode)
     named = meet(strand, one)
     names = strand.execution.names
