@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treadle.core.operation import MULTI, verb
+from treadle.core.operation import ACQUIRE, GET, MULTI, WAIT, verb
 from treadle.core.result import Step, Waiting
 from treadle.report.explanation import clash, cycle, explain, short_names
 
@@ -154,9 +154,9 @@ def test_what_main_does_before_and_after_waiting_is_not_called_a_clash() -> None
 
 def test_a_deadlock_shows_cycle_holders_and_stacks() -> None:
     waiting = [
-        Waiting("main", "waits for", "T1", "T1", [], (("t.py", 9, "test"),)),
-        Waiting("T1", "acquires", "Lock#2", "T2", ["Lock#1"], (("bank.py", 14, "transfer"), ("t.py", 5, "run"))),
-        Waiting("T2", "acquires", "Lock#1", "T1", ["Lock#2"], (("bank.py", 14, "transfer"),)),
+        Waiting("main", (WAIT, "T1", None), "T1", [], (("t.py", 9, "test"),)),
+        Waiting("T1", (ACQUIRE, "Lock#2", None), "T2", ["Lock#1"], (("bank.py", 14, "transfer"), ("t.py", 5, "run"))),
+        Waiting("T2", (ACQUIRE, "Lock#1", None), "T1", ["Lock#2"], (("bank.py", 14, "transfer"),)),
     ]
     steps = [step("T1", "acquires", "Lock#1"), step("T2", "acquires", "Lock#2")]
     lines = explain(steps, waiting=waiting).splitlines()
@@ -176,7 +176,7 @@ def test_a_deadlock_shows_cycle_holders_and_stacks() -> None:
 
 
 def test_a_strand_that_nobody_wakes_has_no_cycle() -> None:
-    waiting = [Waiting("T1", "gets from", "Queue#1", note="empty, 1 waiting")]
+    waiting = [Waiting("T1", (GET, "Queue#1", None), note="empty, 1 waiting")]
     assert cycle(waiting) == []
     text = explain([], waiting=waiting)
     assert "T1 waits to get from Queue#1 (empty, 1 waiting)" in text
@@ -235,6 +235,6 @@ _steps = st.lists(
 @settings(max_examples=60)
 @given(_steps, st.integers(40, 120), st.booleans())
 def test_no_line_is_ever_wider_than_asked_for(steps: list[Step], width: int, stuck: bool) -> None:
-    waiting = [Waiting(one.strand, one.operation, one.object, "T1", ["Lock#1"] * 30) for one in steps[:3] if stuck]
+    waiting = [Waiting(one.strand, one.performed, "T1", ["Lock#1"] * 30) for one in steps[:3] if stuck]
     text = explain(steps * 300, width=width, waiting=waiting)
     assert all(len(line) <= width for line in text.splitlines())

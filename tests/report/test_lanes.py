@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from treadle.core.operation import READ, WRITE
+from treadle.core.operation import ACQUIRE, MULTI, WAIT, verb
 from treadle.core.result import Step, Waiting
 from treadle.report.lanes import lanes
 
@@ -15,11 +15,12 @@ SOURCE = """class Database:
                 self.pool = self.connect()
 """
 
+KINDS = {verb((kind, None, ())): kind for kind in range(16) if kind != MULTI}
+
 
 def step(strand: str, operation: str, thing: str, line: int, file: str = "/p/db.py") -> Step:
-    kind = {"reads": READ, "writes": WRITE}.get(operation, 0)
     name, _, key = thing.partition(".")
-    return Step(strand, operation, thing, file, line, "get", performed=(kind, name, key))
+    return Step(strand, operation, thing, file, line, "get", performed=(KINDS[operation], name, key))
 
 
 def double_checked(file: str, lock: str = "Lock#1") -> list[Step]:
@@ -81,7 +82,7 @@ def test_a_lock_belongs_into_the_function_that_makes_both_accesses() -> None:
 
 def test_a_notify_that_came_too_early_is_named() -> None:
     steps = [step("T2", "signals", "Condition#1", 16), step("T1", "releases", "RLock#1", 21)]
-    stuck = [Waiting("main", "waits for", "T1", "T1"), Waiting("T1", "waits for", "Condition#1")]
+    stuck = [Waiting("main", (WAIT, "T1", None), "T1"), Waiting("T1", (WAIT, "Condition#1", None))]
     stuck[1].stack = (("/p/db.py", 21, "enter"),)
     told = lanes(steps, stuck)["repair"]
     assert told.startswith("T1 waits at db.py:21 for a notify that came before it, at db.py:16, and is not kept")
@@ -89,8 +90,8 @@ def test_a_notify_that_came_too_early_is_named() -> None:
 
 def test_a_ring_names_who_and_what() -> None:
     ring = [
-        Waiting("T1", "acquires", "Lock#2", "T2", ["Lock#1"]),
-        Waiting("T2", "acquires", "Lock#1", "T1", ["Lock#2"]),
+        Waiting("T1", (ACQUIRE, "Lock#2", None), "T2", ["Lock#1"]),
+        Waiting("T2", (ACQUIRE, "Lock#1", None), "T1", ["Lock#2"]),
     ]
     assert lanes([], ring)["repair"].startswith("let T1 and T2 take Lock#2 and Lock#1 in the same order")
 
@@ -105,7 +106,7 @@ def test_a_strand_waits_while_another_one_has_the_lock_that_it_takes_next() -> N
         step("T2", "releases", "Lock#1", 6),
         step("T1", "acquires", "Lock#1", 7),
     ]
-    stuck = [Waiting("T2", "acquires", "Lock#1", held_by="T1")]
+    stuck = [Waiting("T2", (ACQUIRE, "Lock#1", None), held_by="T1")]
     told = lanes(steps, stuck, started={"T1": 0, "T2": 0})
     assert told["waits"] == [("T2", 1, 3, "Lock#1"), ("T1", 4, 5, "Lock#1"), ("T2", 5, 7, "Lock#1")]
 

@@ -22,6 +22,7 @@ from treadle.classes.looked import state_key, untold_before
 from treadle.classes.records import Begun, CallRecord, Sequence, on_new_object, pending
 from treadle.classes.subject import PASSING, Subject, invariant_of
 from treadle.core.errors import Unsupported
+from treadle.core.operation import SPIN
 from treadle.core.result import Step
 from treadle.observe.effects import EffectGuard, WorldEffect, scratch_folder
 from treadle.search.strategy import ExecutionSeen, StrandSeen, Strategy
@@ -554,7 +555,7 @@ def leave_threads() -> None:
 
 def _ending(run: Execution) -> str:
     if run.stop_reason == "stuck":
-        spins = bool(run.stuck) and all(one.operation == "spins" for one in run.stuck)
+        spins = bool(run.stuck) and all(one.wanted[0] == SPIN for one in run.stuck)
         return LIVELOCK if spins else DEADLOCK
     if run.stop_reason == "limit":
         return LIVELOCK if endless(run) else LIMIT

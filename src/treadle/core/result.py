@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from treadle.core.builds import Builds
 from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
-from treadle.core.operation import NO_OPERATION, Operation
+from treadle.core.operation import NO_OPERATION, Operation, location
 from treadle.core.verdict import Verdict as Verdict
 
 if TYPE_CHECKING:
@@ -40,13 +40,17 @@ class Waiting:
     """A strand that cannot go on: what it wants, who has it, and what it keeps from others meanwhile."""
 
     strand: str
-    operation: str  # "acquires", "gets from", "waits for"
-    object: str  # "Lock#2"
+    wanted: Operation
     held_by: str = ""  # the strand that could let it go on, "" when there is none
     holds: list[str] = field(default_factory=list)
     stack: tuple[tuple[str, int, str], ...] = ()  # (file, line, function), innermost first
     note: str = ""  # the state of the object: "empty, 2 waiting"
     tasks: tuple[str, ...] = ()  # of a loop: its tasks, and what each waits for
+
+    @property
+    def object(self) -> str:
+        """What it waits for, for people: `Lock#2`."""
+        return location(self.wanted)
 
 
 @dataclass(slots=True)

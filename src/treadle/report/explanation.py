@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Any
 
 from treadle.core.dependency import dependent, only_reads, same_place
-from treadle.core.operation import FINISH, GET, MULTI, READ, SLEEP, SPIN, WAIT, WRITE, YIELD, parts, verb
+from treadle.core.operation import ACQUIRE, FINISH, GET, MULTI, PUT, READ, SLEEP, SPIN, WAIT, WRITE, YIELD, parts, verb
 from treadle.core.result import Step, Waiting
 from treadle.report.terminal import columns, harmless
 
@@ -40,6 +40,7 @@ _Place = tuple[Any, Any]
 
 _WAITING = frozenset({WAIT, SLEEP, SPIN, GET})
 _NOISE = frozenset({FINISH, YIELD})
+_WANTS = {ACQUIRE: "waits to acquire", GET: "waits to get from", PUT: "waits to put into", SPIN: "spins on"}
 _OF_TASKS = ("begins", "goes on after", "chooses")  # told, though they are no operations
 
 
@@ -453,9 +454,4 @@ def _stuck(waiting: Sequence[Waiting], names: dict[str, str], width: int) -> lis
 
 def wants(one: Waiting) -> str:
     """What a strand is about to do, and cannot."""
-    return {
-        "acquires": "waits to acquire",
-        "gets from": "waits to get from",
-        "puts into": "waits to put into",
-        "spins": "spins on",
-    }.get(one.operation, "waits for")
+    return _WANTS.get(one.wanted[0], "waits for")

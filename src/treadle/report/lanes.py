@@ -11,16 +11,17 @@ import linecache
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from treadle.core.operation import ACQUIRE, FINISH, GET, LOOK, PUT, RELEASE, SIGNAL, TRY, WAIT
 from treadle.core.result import Step, Waiting
 from treadle.report.explanation import Clash, culprit, cycle, short_names, wants
 from treadle.report.repair import at, repair
 
 # Operations that order what comes after them in another strand with what came before, and what each is waited for by.
 _PASSES_ON = {
-    "releases": ("acquires", "tries"),
-    "puts into": ("gets from",),
-    "signals": ("waits for", "looks at"),
-    "finishes": ("waits for",),
+    RELEASE: (ACQUIRE, TRY),
+    PUT: (GET,),
+    SIGNAL: (WAIT, LOOK),
+    FINISH: (WAIT,),
 }
 
 # How much is shown of two schedules around the step at which they part.
@@ -145,15 +146,15 @@ def _arrows(steps: Sequence[Step], started: Mapping[str, int]) -> Iterable[tuple
         giver = passed.get(step.object)
         if giver is not None and steps[giver].strand != step.strand:
             yield from _handed_on(steps, giver, number)
-        elif giver is None and step.operation == "waits for" and step.object in latest:
+        elif giver is None and step.performed[0] == WAIT and step.object in latest:
             # a strand whose end is not among the steps
             yield latest[step.object], number, f"{step.object} ends"
-        if step.operation in _PASSES_ON:
-            passed[step.object if step.operation != "finishes" else step.strand] = number
+        if step.performed[0] in _PASSES_ON:
+            passed[step.object if step.performed[0] != FINISH else step.strand] = number
 
 
 def _handed_on(steps: Sequence[Step], giver: int, taker: int) -> Iterable[tuple[int, int, str]]:
-    if steps[taker].operation in _PASSES_ON[steps[giver].operation]:
+    if steps[taker].performed[0] in _PASSES_ON[steps[giver].performed[0]]:
         yield giver, taker, f"{steps[giver].strand} {steps[giver].operation} {steps[taker].object}"
 
 
@@ -163,13 +164,13 @@ def _waits(steps: Sequence[Step], started: Mapping[str, int]) -> Iterable[tuple[
     held: dict[str, tuple[str, int]] = {}  # lock -> who took it last, and when
     freed: dict[str, int] = {}  # lock -> when it was released
     for number, step in enumerate(steps):
-        if step.operation == "acquires":
+        if step.performed[0] == ACQUIRE:
             owner, taken = held.get(step.object, (step.strand, 0))
             since = max(taken, latest.get(step.strand, started.get(step.strand, number)))
             if owner != step.strand and since < freed.get(step.object, 0):
                 yield step.strand, since, freed[step.object], step.object
             held[step.object] = step.strand, number
-        elif step.operation == "releases":
+        elif step.performed[0] == RELEASE:
             freed[step.object] = number
         latest[step.strand] = number
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treadle.core.names import label_of
+from treadle.core.operation import ACQUIRE, GET, RELEASE, SIGNAL, TRY
 from treadle.core.result import Step, Waiting
 from treadle.report.explanation import Clash, cycle
 
@@ -68,11 +70,11 @@ def _held_by_some(found: Sequence[Step], steps: Sequence[Step], names: dict[str,
         places = [at(step.file, step.line, names) for step in found]
         inside = list(dict.fromkeys(at for at, locks in zip(places, held, strict=True) if lock in locks))
         outside = [at for at, locks in zip(places, held, strict=True) if lock not in locks and at not in inside]
-        if outside and not any(step.operation == "tries" and step.object == lock for step in steps):
+        if outside and not any(step.performed[0] == TRY and step.object == lock for step in steps):
             where = f"{lock} is held at {' and '.join(inside)}, but not at {' and '.join(dict.fromkeys(outside))}"
             first, last = found[0], found[-1]
             if first.strand == last.strand and lock in held[-1] and lock not in held[0]:
-                once = ", and once only: who takes it twice waits for itself" if lock.startswith("Lock") else ""
+                once = ", and once only: who takes it twice waits for itself" if label_of(lock) == "Lock" else ""
                 return (
                     f"{where}: take it before {places[0]} already and keep it up to {places[-1]}{once}; or look again "
                     f"while holding it. Then {SEARCH_AGAIN}"
@@ -87,9 +89,9 @@ def _locks_at(step: Step, steps: Sequence[Step]) -> set[str]:
     for one in steps:
         if one is step:
             break
-        if one.strand == step.strand and one.operation == "acquires":
+        if one.strand == step.strand and one.performed[0] == ACQUIRE:
             locks.append(one.object)
-        elif one.strand == step.strand and one.operation == "releases" and one.object in locks:
+        elif one.strand == step.strand and one.performed[0] == RELEASE and one.object in locks:
             locks.remove(one.object)
     return set(locks)
 
@@ -97,13 +99,13 @@ def _locks_at(step: Step, steps: Sequence[Step]) -> set[str]:
 def _let_go(one: Waiting, steps: Sequence[Step], names: dict[str, str]) -> str:
     """What would let one strand go on that waits outside of any ring."""
     here = f"{one.strand} waits at {at(*one.stack[0][:2], names)}" if one.stack else f"{one.strand} waits"
-    early = [step for step in steps if step.operation == "signals" and step.object == one.object]
-    if early and one.object.startswith("Condition"):
+    early = [step for step in steps if step.performed[0] == SIGNAL and step.object == one.object]
+    if early and label_of(one.object) == "Condition":
         signal = at(early[-1].file, early[-1].line, names)
         return (
             f"{here} for a notify that came before it, at {signal}, and is not kept: ask for what is waited for, and "
             f"wait, while holding the lock of {one.object}: `while not ...: condition.wait()`; then {SEARCH_AGAIN}"
         )
-    if one.operation == "gets from":
+    if one.wanted[0] == GET:
         return f"{here} and nobody is left who puts something into {one.object}: put an end mark for every reader"
     return ""

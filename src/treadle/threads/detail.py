@@ -185,8 +185,7 @@ def waiting(strand: Strand, live: list[Strand]) -> Waiting:
     }
     return Waiting(
         strand.treadle_name,
-        verb(strand.pending),
-        location(strand.pending),
+        strand.pending,
         owner.treadle_name if owner is not None else "",
         sorted(holds),
         strand.step.stack if strand.step is not None else (),

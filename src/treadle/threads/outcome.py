@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from treadle.core.operation import ACQUIRE, WAIT
+from treadle.core.operation import ACQUIRE, SPIN, WAIT, verb
 from treadle.core.result import Finding, Waiting
 from treadle.core.usual import type_name
 
@@ -23,7 +23,7 @@ def judge(run: Any) -> list[Finding]:
     """The findings of one execution, most important first; empty when nothing is wrong with it."""
     findings = [_exception(strand) for strand in run.strands if strand.exception is not None and not _usual(strand)]
     if run.stop_reason == "stuck":
-        spinning = [one for one in run.stuck if one.operation == "spins"]
+        spinning = [one for one in run.stuck if one.wanted[0] == SPIN]
         if spinning:
             findings.append(Finding("livelock", _spinning(spinning)))
         else:
@@ -110,7 +110,7 @@ def _deadlock(stuck: list[Waiting]) -> str:
     for one in stuck:
         held = f", held by {one.held_by}" if one.held_by and one.held_by != one.object else ""
         tasks = f" ({'; '.join(one.tasks)})" if one.tasks else ""
-        parts.append(f"{one.strand} {one.operation} {one.object}{held}{tasks}")
+        parts.append(f"{one.strand} {verb(one.wanted)} {one.object}{held}{tasks}")
     return "no strand can go on: " + "; ".join(parts)
 
 
