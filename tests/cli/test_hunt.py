@@ -15,14 +15,16 @@ from tests.cli import shop
 from treadle.doors.class_.hunt import Ledger, ranked
 
 
-def fault(target: str, kind: str, test: str = "t", on: str = "") -> dict[str, Any]:
-    facts = {"kind": kind, "message": kind, "test": test, "on": on}
+def fault(target: str, kind: str, test: str = "t", everywhere: bool = False) -> dict[str, Any]:
+    facts = {"kind": kind, "message": kind, "test": test, "on": "", "on_every_build": everywhere}
     return {"target": target, "release": "p 1", "faults": [facts], "verdict": "FAILED"}
 
 
 def test_the_gravest_and_best_shown_come_first() -> None:
     found = ranked([fault("a", "linearizability"), fault("b", "exception", test=""), fault("c", "exception")])
     assert [one["target"] for one in found] == ["c", "b", "a"]
+    found = ranked([fault("a", "exception"), fault("b", "exception", everywhere=True)])
+    assert [one["target"] for one in found] == ["b", "a"]
 
 
 def test_a_ledger_holds_for_the_same_release_and_budget_and_survives_a_line_that_was_cut_off(tmp_path: Path) -> None:

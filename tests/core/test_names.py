@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from treadle.core.names import is_made, label_and_number, label_of, split, without_identity
+from treadle.core.names import (
+    age_of_strand,
+    is_made,
+    label_and_number,
+    label_of,
+    module_of,
+    of_module,
+    split,
+    without_identity,
+)
 from treadle.threads.strands import Strand
 
 
@@ -41,3 +50,20 @@ def test_a_place_without_its_object(place: str, anywhere: str) -> None:
 
 def test_modules_are_made_by_nobody() -> None:
     assert not is_made("module bank")
+
+
+def test_the_name_of_a_module_tells_which() -> None:
+    assert module_of(of_module("os.path")) == "os.path"
+    assert not is_made(of_module("os.path"))
+    assert module_of(made_by(0, "main", "module")[0]) == ""
+
+
+def test_strands_are_told_as_they_were_started() -> None:
+    assert sorted(["T10", "worker", "T2", "T1.1", "main", "T1"], key=age_of_strand) == [
+        "main",
+        "T1",
+        "T1.1",
+        "T2",
+        "T10",
+        "worker",
+    ]

@@ -151,7 +151,7 @@ def test_a_class_that_a_gil_does_not_save_fails_under_it(here: Path, capsys: pyt
     facts = json.loads(said)
     assert code == 1
     assert facts["switches"] == f"gil, {running_name()}"
-    assert [fault["on"] for fault in facts["faults"]] == ["every build"]
+    assert [(fault["on"], fault["on_every_build"]) for fault in facts["faults"]] == [("every build", True)]
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from treadle.core.dependency import READS
-from treadle.core.names import is_made
+from treadle.core.names import is_made, module_of
 from treadle.core.operation import ACQUIRE, FINISH, RELEASE, SLEEP, SPIN, TRY, WRITE, YIELD, parts
 from treadle.threads.execution import Execution
 from treadle.threads.fingerprint import Told, module_content
@@ -105,7 +105,7 @@ def _state_of(name: str, alive: dict[str, list[Any]], told: Told) -> Hashable | 
         return told.of(alive[name])
     if name in chance.SOURCES:
         return hash(chance.SOURCES[name].getstate())
-    if name.startswith("module "):
-        module = sys.modules.get(name.partition(" ")[2])
+    if module_of(name):
+        module = sys.modules.get(module_of(name))
         return told.of(module_content(module)) if module is not None else None
     return "gone" if is_made(name) else None

@@ -71,6 +71,7 @@ class Fault(JsonForm):
     )  # the schedule, as it was found; its target is the class
     replay: str = ""
     on: str = ""  # on which builds of Python it can happen, in words
+    on_every_build: bool = False
     test: str = ""
     unwritten: str = ""  # why there is no test that shows it
 

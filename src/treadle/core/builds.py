@@ -36,9 +36,13 @@ class Builds(JsonForm):
     def __str__(self) -> str:
         return self.on
 
+    @property
+    def everywhere(self) -> bool:
+        return not self.impossible and not self.unsettled
+
     def _said(self) -> str:
         """`every build`, or where and where not."""
-        if not self.impossible and not self.unsettled:
+        if self.everywhere:
             return f"every build, if {self.only_if}" if self.only_if else "every build"
         places = [f"CPython {said(self.possible)} with the GIL"] if self.possible else []
         text = ", ".join([*places, f"free-threaded builds ({', '.join(FREE_THREADED)})", "PyPy"])

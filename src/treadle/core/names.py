@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 _OF_FIRST_STRAND: Final = re.compile(r"^(.+)#(\d+)(\W|$)")
+_MODULE: Final = "module "
 _IDENTITY: Final = re.compile(r"#(T\d+(\.\d+)*|\d+)|\[.*\]")
 
 
@@ -33,6 +34,24 @@ def label_and_number(name: str) -> tuple[str, int] | None:
     """Of an object that the first strand made: its label, and how many of that label it had made then."""
     found = _OF_FIRST_STRAND.match(name)
     return None if found is None else (found[1], int(found[2]))
+
+
+def module_of(name: str) -> str:
+    """The module whose state a name stands for; empty for other names."""
+    return name.removeprefix(_MODULE) if name.startswith(_MODULE) else ""
+
+
+def of_module(module: str) -> str:
+    """The name of what stands for the state of a module that is not rewritten."""
+    return f"{_MODULE}{module}"
+
+
+def age_of_strand(name: str) -> tuple[int, list[int]]:
+    """A key by which the test itself comes first, then its threads as they were started: `T1`, `T1.1`, `T2`."""
+    numbers = name.removeprefix("T").split(".")
+    if name == "main":
+        return 0, []
+    return (1, [int(one) for one in numbers]) if all(one.isdecimal() for one in numbers) else (2, [])
 
 
 def without_identity(place: str) -> str:

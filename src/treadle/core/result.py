@@ -79,6 +79,8 @@ class Finding(JsonForm):
     out_of_order: bool = field(default=False, metadata=NOT_IN_JSON)
     # of an exception: did it end another strand than the first?
     in_thread: bool = field(default=False, metadata=NOT_IN_JSON)
+    # was the exception raised in a callback of an event loop?
+    in_callback: bool = field(default=False, metadata=NOT_IN_JSON)
     builds: Builds | None = None  # where it can happen; None where Python is not what runs
 
 

@@ -73,15 +73,15 @@ def _failure(failure: Any, more: str = "") -> Finding:
     error = failure.error
     text = str(error).strip().split("\n")[0]
     what = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    where = f" in {failure.actor.label}"
+    where = failure.actor.label
     if failure.message is not None:
         where += f" handling {failure.message.label} from {failure.message.sender.label}"
     dead = any(kind.__name__ == "ActorDeadError" for kind in type(error).__mro__)
     if isinstance(error, ReallyBlocked):
         file, line, function = error.where
-        return Finding("handler never ends", f"{where.removeprefix(' in ')} does not end ({file}:{line} in {function})")
+        return Finding("handler never ends", f"{where} does not end ({file}:{line} in {function})")
     kind = "actor dead" if dead else "assertion" if isinstance(error, AssertionError) else "exception"
-    return Finding(kind, what + where + more, exception=error)
+    return Finding(kind, f"{what} in {where}{more}", exception=error)
 
 
 def _actor_of(run: Any, strand: Any) -> str:

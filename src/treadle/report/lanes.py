@@ -11,6 +11,7 @@ import linecache
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from treadle.core.names import age_of_strand
 from treadle.core.operation import ACQUIRE, FINISH, GET, LOOK, PUT, RELEASE, SIGNAL, TRY, WAIT
 from treadle.core.result import Step, Waiting
 from treadle.report.explanation import Clash, culprit, cycle, short_names, wants
@@ -42,7 +43,7 @@ def lanes(
         "cause": pair.sentence(names) if pair is not None else "",
         "lines": _lines(pair, names),
         "repair": repair(pair, waiting, steps, names),
-        "strands": _in_order(dict.fromkeys(step.strand for step in steps)),
+        "strands": sorted(dict.fromkeys(step.strand for step in steps), key=age_of_strand),
         "steps": [_step(step, names) for step in steps],
         "pair": [] if pair is None else _pair(steps, pair),
         "arrows": list(_arrows(steps, started or {})),
@@ -52,18 +53,6 @@ def lanes(
         "passing": [_step(step, names) for step in passing],
         "twin": _side_by_side(steps, passing),
     }
-
-
-def _in_order(strands: Iterable[str]) -> list[str]:
-    """The test itself, its threads as they were started (`T1`, `T1.1`, `T2`), and others as they come."""
-
-    def place(name: str) -> tuple[int, list[int]]:
-        numbers = name.removeprefix("T").split(".")
-        if name == "main":
-            return 0, []
-        return (1, [int(one) for one in numbers]) if all(one.isdecimal() for one in numbers) else (2, [])
-
-    return sorted(strands, key=place)
 
 
 def files_of(steps: Iterable[Step]) -> Iterable[str]:

@@ -68,6 +68,10 @@ class CallOutcome:
     drained: bool = False
 
 
+# The condition of a function that declares to raise no exception at all.
+RAISES_NOTHING = "raises nothing"
+
+
 @dataclass(frozen=True, slots=True)
 class BrokenContract:
     """A condition of a contract that the code breaks."""

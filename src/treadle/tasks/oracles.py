@@ -31,7 +31,6 @@ def _complaints(run: Any) -> list[Finding]:
 
 _DESTROYED, _NEVER_FINISHED = "task destroyed", "task never finished"
 _NEVER_AWAITED, _NEVER_RETRIEVED = "coroutine never awaited", "exception never retrieved"
-_IN_CALLBACK = " in a callback of the event loop"
 
 
 def usual_name(finding: Finding) -> str:
@@ -44,7 +43,7 @@ def usual_name(finding: Finding) -> str:
         return ""
     if finding.kind == _NEVER_RETRIEVED:
         return usual.never_retrieved(finding.exception)
-    return usual.in_callback(finding.exception) if finding.message.endswith(_IN_CALLBACK) else ""
+    return usual.in_callback(finding.exception) if finding.in_callback else ""
 
 
 def warnings(run: Any) -> list[Finding]:
@@ -77,7 +76,7 @@ def _told(context: dict[str, Any]) -> Finding:
         return _unretrieved(context.get("task") or context.get("future"), error)
     if error is None:
         return Finding("event loop", message)
-    return Finding("exception", f"{_error(error)}{_IN_CALLBACK}", exception=error)
+    return Finding("exception", f"{_error(error)} in a callback of the event loop", exception=error, in_callback=True)
 
 
 def _unretrieved(future: Any, error: BaseException | None = None) -> Finding:

@@ -210,8 +210,10 @@ def order_labels(machine: ActorMachine, state: State, names: dict[ObjectRef, str
 def _born(machine: ActorMachine, key: int, steps: list[TakenStep]) -> tuple[int, ...]:
     """When a thing was made in this run: the step, then the how-manieth making of its maker."""
     origin = machine.interned.origin(key)
+    if origin[0] == "init":
+        return _born(machine, origin[1], steps)
     if isinstance(origin[0], str):
-        return (-1, int(origin[0].partition(" ")[2] or 0)) if origin[0] != "init" else _born(machine, origin[1], steps)
+        return -1, origin[1] if origin[0] == "queue" else 0
     maker, number = origin
     made_in = [i for i, step in enumerate(steps) if step.task.key == maker and step.task.serial < number]
     if not made_in:  # in the initialisation block, while its object was made

@@ -98,6 +98,7 @@ class Replay:
         self.order: list[str] = []
         self._counts: dict[tuple[str, str], int] = {}
         self._step = 0
+        self._made = 0
         self.explorer = TreeExplorer(machine, entry.key)
         for queue in state.queues.values():
             for task in queue:
@@ -113,8 +114,8 @@ class Replay:
     def _observe(self, kind: str, what: Any) -> None:
         if kind == "new":
             source, ref = what
-            made = sum(1 for name in self.names.values() if name.startswith("r")) + 1
-            self.names[ref] = f"r{made}"
+            self._made += 1
+            self.names[ref] = f"r{self._made}"
             self.events.append(ActorEvent("new", self.names[source], self.names[ref], ref.cls.name, self._step))
         elif kind == "call":
             source, task = what
@@ -258,7 +259,7 @@ def known_root(
     for number, (name, given) in enumerate(queue, 1):
         waiting = machine.image.methods[cls, name]
         values = [decoded(given.get(n), t, refs) for n, t in waiting.params]
-        tasks.append(call(machine, receiver, waiting, values, f"queue {number}"))
+        tasks.append(call(machine, receiver, waiting, values, "queue", number))
     home = state.groups.get(receiver, receiver)
     state.queues[home] = tuple(tasks)
     return StartingState(state, entry), {ref: name for name, ref in refs.items()}

@@ -102,7 +102,7 @@ def unknown_root(machine: ActorMachine, cls: Class, method: str, queue: Sequence
     entry, arguments = _unknown_call(machine, ref, machine.image.methods[cls, method], "", "entry")
     tasks, extra = [entry], []
     for number, name in enumerate(queue, 1):
-        task, given = _unknown_call(machine, ref, machine.image.methods[cls, name], f"q{number}.", f"queue {number}")
+        task, given = _unknown_call(machine, ref, machine.image.methods[cls, name], f"q{number}.", "queue", number)
         tasks.append(task)
         extra.append((task, given))
     state.queues[ref] = tuple(tasks)
@@ -110,15 +110,15 @@ def unknown_root(machine: ActorMachine, cls: Class, method: str, queue: Sequence
 
 
 def _unknown_call(
-    machine: ActorMachine, ref: ObjectRef, code: Code, prefix: str, key: str
+    machine: ActorMachine, ref: ObjectRef, code: Code, prefix: str, *key: str | int
 ) -> tuple[ActorTask, dict[str, Value]]:
     arguments = {name: machine.unknowns.fresh(type_, prefix + name) for name, type_ in code.params}
-    return call(machine, ref, code, list(arguments.values()), key), arguments
+    return call(machine, ref, code, list(arguments.values()), *key), arguments
 
 
-def call(machine: ActorMachine, ref: ObjectRef, code: Code, arguments: Sequence[Value], key: str) -> ActorTask:
+def call(machine: ActorMachine, ref: ObjectRef, code: Code, arguments: Sequence[Value], *key: str | int) -> ActorTask:
     env = (ref, *arguments, *[None] * (code.slots - 1 - len(arguments)))
-    return ActorTask(machine.interned.key(key), ref, code, 0, env, 0, None)
+    return ActorTask(machine.interned.key(*key), ref, code, 0, env, 0, None)
 
 
 def main_root(machine: ActorMachine, program: Program) -> StartingState:

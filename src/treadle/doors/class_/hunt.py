@@ -85,7 +85,7 @@ def ranked(facts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
     def rank(fault: dict[str, Any]) -> tuple[Any, ...]:
         kind = _KINDS.index(fault["kind"]) if fault["kind"] in _KINDS else len(_KINDS)
-        every = fault["on"].startswith("every build")
+        every = fault.get("on_every_build", False)
         return kind, not fault["test"], not every, -len(fault.get("effects", ())), fault["target"]
 
     return sorted(faults, key=rank)

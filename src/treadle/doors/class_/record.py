@@ -116,8 +116,9 @@ def _schedule(finding: Finding, stage: Trail) -> str:
 def _fact(finding: Finding) -> dict[str, Any]:
     """What is written of a finding; whoever found its schedule, it is a trail of a class's test."""
     on = "" if finding.builds is None else str(finding.builds)
+    everywhere = finding.builds is not None and finding.builds.everywhere
     trail = "" if finding.trail is None else str(replace(finding.trail, door="class"))
-    return {"replay": trail, "kind": finding.kind, "message": finding.message, "on": on}
+    return {"replay": trail, "kind": finding.kind, "message": finding.message, "on": on, "on_every_build": everywhere}
 
 
 def _explore(test: Any, target: str, packages: tuple[str, ...], seconds: float, trail: str) -> dict[str, Any]:

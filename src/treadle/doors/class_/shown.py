@@ -121,6 +121,7 @@ def _show(result: ClassResult, faults: Sequence[Fault], options: Options, path: 
             shown.tests.append(test)
             shown.trails[test.name] = found["replay"]
             test.fault.on = found.get("on", "")
+            test.fault.on_every_build = found.get("on_every_build", False)
             test.fault.explanation = found.get("schedule", test.fault.explanation)
         elif found.get("passed"):
             shown.refuted[id(test.fault)] = found["problem"]

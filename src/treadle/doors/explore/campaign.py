@@ -90,6 +90,7 @@ class Fleet(Protocol):
 
     used: bool
     resumed: int  # executions that an earlier run has made
+    gone: str  # how the workers were lost, if they were
 
     def hurries(self) -> bool:
         """Is there a stopped search to go on with?"""
@@ -97,7 +98,7 @@ class Fleet(Protocol):
     def takes(self, search: ScheduleSearch) -> bool:
         """Is this a search that can be split?"""
 
-    def go_on(self, search: ScheduleSearch) -> str | Finding:
+    def go_on(self, search: ScheduleSearch) -> ending.Ended | Finding:
         """The finding of the first execution that fails, or why the search ended."""
 
     def checks(self, search: ScheduleSearch) -> SelfCheck: ...
@@ -165,14 +166,14 @@ class ScheduleSearch:
         except ReallyBlocked as blocked:
             raise Unsupported(str(blocked)) from None
         if isinstance(reason, Finding):
-            result = ending.result_of(self, Verdict.FAILED, [reason], "")
+            result = ending.result_of(self, Verdict.FAILED, [reason], "end")
             result.everywhere = self._never_passes(reason)
             return result
         if reason == "seconds":  # what did not fail is told: also while a pass was being checked
             self.executions = max(self.executions, self.judged) + self.checked
         return ending.result_of(self, ending.verdict_of(self, reason), [], reason)
 
-    def _search_and_check(self) -> str | Finding:
+    def _search_and_check(self) -> ending.Ended | Finding:
         """Search; a pass is checked before it is told."""
         while True:
             reason = self._search()
@@ -197,7 +198,7 @@ class ScheduleSearch:
                 return self._sample() if self.unseen else reason
             self._start_again()
 
-    def _sample(self) -> str | Finding:
+    def _sample(self) -> ending.Ended | Finding:
         """The reduction leaves out too much, because not all that is shared is seen, or the test does something else in
         every execution: sample with the budget that is left. Not a pass any more, but perhaps a failure."""
         self.make = functools.partial(_drawing, self.loom.seed)
@@ -232,7 +233,7 @@ class ScheduleSearch:
         with fine_points(self.loom):
             return self._confirm(finding, run)
 
-    def _search(self) -> str | Finding:
+    def _search(self) -> ending.Ended | Finding:
         """Run executions; the finding of the first that fails, or why the search ended."""
         search, loom = self.search, self.loom
         loom.watch.deadline = self.deadline
@@ -316,7 +317,7 @@ class ScheduleSearch:
         late = self.seconds is not None and perf_counter() - self.started > self.seconds / 2
         return (self.restarts >= _FRUITLESS or late) and self.judged < self.restarts and not self.search.draws_only
 
-    def _without_drawn(self, reason: str) -> str:
+    def _without_drawn(self, reason: ending.Ended) -> ending.Ended:
         """A pass counts the classes of schedules, and a budget what was asked for: not what was drawn beside."""
         self.executions -= self.beside
         self.beside = 0
@@ -465,7 +466,7 @@ class ScheduleSearch:
         seen = self.passed or finding.nearest_pass or self.wanted is not None or used
         return not seen and no_drawn_one_passes(self.loom)
 
-    def sentence(self, verdict: Verdict, reason: str) -> str:
+    def sentence(self, verdict: Verdict, reason: ending.Ended) -> str:
         """Why the verdict is what it is."""
         return ending.sentence(self, verdict, reason)
 

@@ -7,7 +7,7 @@ stands for.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treadle.core.operation import location, verb
 from treadle.core.result import Evidence, Finding, Result, Verdict
@@ -18,13 +18,13 @@ from treadle.threads.without_gil import half_seen
 if TYPE_CHECKING:
     from treadle.doors.explore.campaign import ScheduleSearch
 
-# How the reason begins for which a search ended whose workers have gone.
-GONE = "gone: "
+# Why a search ended that found nothing.
+Ended: TypeAlias = Literal["end", "interrupted", "seconds", "executions", "workers"]
 _ORDERS = "orders of sets"
 RESUMABLE = ("seconds", "executions", "interrupted", "workers")
 
 
-def verdict_of(campaign: ScheduleSearch, reason: str) -> Verdict:
+def verdict_of(campaign: ScheduleSearch, reason: Ended) -> Verdict:
     if getattr(campaign.loom, "threaded", True):
         campaign.loom.assumed |= half_seen(campaign.loom.in_steps, campaign.search.reversed)
     if not campaign.executions:
@@ -51,7 +51,7 @@ def _surprise(campaign: ScheduleSearch) -> str:
     return f"{strand} {verb(found)} {location(found)} where it {expected} in an equivalent schedule"
 
 
-def result_of(campaign: ScheduleSearch, verdict: Verdict, findings: list[Finding], reason: str) -> Result:
+def result_of(campaign: ScheduleSearch, verdict: Verdict, findings: list[Finding], reason: Ended) -> Result:
     seconds = time.perf_counter() - campaign.started
     bounds = _bounds(campaign)
     return Result(
@@ -106,7 +106,7 @@ def _bounds(campaign: ScheduleSearch) -> dict[str, int]:
     return bounds
 
 
-def sentence(campaign: ScheduleSearch, verdict: Verdict, reason: str) -> str:
+def sentence(campaign: ScheduleSearch, verdict: Verdict, reason: Ended) -> str:
     count = f"{campaign.executions} execution{'s' if campaign.executions != 1 else ''}"
     if verdict is Verdict.FAILED:
         return f"failed in execution {campaign.executions}"
@@ -138,7 +138,7 @@ def sentence(campaign: ScheduleSearch, verdict: Verdict, reason: str) -> str:
     resumable = campaign.fleet is not None and campaign.fleet.used and cut_by in RESUMABLE
     return {
         "incomplete": f"{campaign.loom.incomplete} ({count}): not a pass",
-        "workers": f"{reason.removeprefix(GONE)}, after {count}: not a pass",
+        "workers": f"{campaign.fleet.gone if campaign.fleet is not None else ''}, after {count}: not a pass",
         "interrupted": f"interrupted after {count}: not a pass",
         "unseen": f"the strands share something that Treadle does not see ({unseen}: not a pass",
         "operations": f"{campaign.over_limit} of {count} {were} stopped after {campaign.loom.most_steps} operations: "
@@ -149,7 +149,7 @@ def sentence(campaign: ScheduleSearch, verdict: Verdict, reason: str) -> str:
     }[cut_by] + ("; --resume goes on from here" if resumable else "")
 
 
-def _cut_by(campaign: ScheduleSearch, reason: str) -> str:
+def _cut_by(campaign: ScheduleSearch, reason: Ended) -> str:
     """What ended a search that is no pass."""
     unseen = campaign.unseen or _surprise(campaign)
     if campaign.loom.incomplete and (reason == "end" or unseen):
@@ -160,6 +160,4 @@ def _cut_by(campaign: ScheduleSearch, reason: str) -> str:
         return "unseen"
     if campaign.over_limit:
         return "operations"
-    if reason.startswith(GONE):
-        return "workers"
-    return reason if reason in ("seconds", "executions") else "space"
+    return "space" if reason == "end" else reason

@@ -19,7 +19,7 @@ from treadle.core.errors import Unsupported
 from treadle.core.result import Finding, Result, Verdict
 from treadle.core.saved import SavedCampaign
 from treadle.doors.explore.campaign import ScheduleSearch
-from treadle.doors.explore.ending import GONE, RESUMABLE
+from treadle.doors.explore.ending import RESUMABLE, Ended
 from treadle.doors.explore.failing import Revealed
 from treadle.doors.explore.pass_check import LEAST, SHARE
 from treadle.doors.explore.pieces import CheckShare, RandomShare, SentTrace, Share, ShareAnswer, sent_trace
@@ -99,6 +99,7 @@ class WorkerFleet:
         self._at_once = at_once
         self.seconds = seconds  # of a share
         self.used = False
+        self.gone = ""
         self.numbers = 0
         self.pieces = 0
         self.answered = 0
@@ -131,7 +132,7 @@ class WorkerFleet:
 
     # ------------------------------------------------------------------ a search
 
-    def go_on(self, search: ScheduleSearch) -> str | Finding:
+    def go_on(self, search: ScheduleSearch) -> Ended | Finding:
         self.used = True
         state, self._stopped = self._stopped or StoppedSearch(), None
         known = frozenset(search.loom.shared or ())
@@ -146,7 +147,8 @@ class WorkerFleet:
         except Unsupported:
             if self.pool.coming or not self.answered:  # workers that never came up have told why
                 raise
-            return f"{GONE}{gone(self.pool)}"
+            self.gone = gone(self.pool)
+            return "workers"
 
     def settle(self, search: ScheduleSearch, result: Result) -> None:
         """The verdict is there: keep a search that can go on, forget one that is over."""
@@ -156,7 +158,7 @@ class WorkerFleet:
             self._state.take_from(search, self.kept)
             self._saved.save(self._state)
 
-    def _all_of(self, search: ScheduleSearch, state: StoppedSearch) -> str | Finding:
+    def _all_of(self, search: ScheduleSearch, state: StoppedSearch) -> Ended | Finding:
         strategy = search.search
         reduced = _reduced(search)
         if reduced is not None and not state.sampling:
@@ -169,7 +171,7 @@ class WorkerFleet:
         state.sampling = True
         return self._samples(search, most)
 
-    def _in_pieces(self, search: ScheduleSearch, reduced: Dpor, state: StoppedSearch) -> str | Finding:
+    def _in_pieces(self, search: ScheduleSearch, reduced: Dpor, state: StoppedSearch) -> Ended | Finding:
         """All of a reduced search, from the beginning: what an optimal search has dropped depends on its order."""
         auto = search.search if isinstance(search.search, Auto) else None
         if not state.executions:
@@ -215,9 +217,9 @@ class WorkerFleet:
         if auto is not None:
             auto.exhausted, auto.conflicts, auto.blocked = reduced.exhausted, reduced.conflicts, reduced.blocked
             auto.surprise = reduced.surprise
-        return _over(search) if not tree.done else "end"
+        return "end" if tree.done else _over(search) or "end"
 
-    def _samples(self, search: ScheduleSearch, most: int) -> str | Finding:
+    def _samples(self, search: ScheduleSearch, most: int) -> Ended | Finding:
         """Random schedules, each share with a seed of its own."""
         length = search.longest if isinstance(search.search, Auto) and search.search.is_long else 0
         left = most if search.most is None else min(most, search.most - search.spent)  # to be given
@@ -400,10 +402,10 @@ def _again(search: ScheduleSearch, steps: tuple[str, ...]) -> Execution:
     return run
 
 
-def _over(search: ScheduleSearch) -> str:
+def _over(search: ScheduleSearch) -> Ended | None:
     """Which budget is used up."""
     if search.seconds is not None and time.perf_counter() - search.started >= search.seconds:
         return "seconds"
     if search.most is not None and search.spent >= search.most:
         return "executions"
-    return ""
+    return None

@@ -22,6 +22,7 @@ from treadle.core.result import Finding, Result, Verdict
 from treadle.core.verdict import worst
 from treadle.doors.explore.campaign import ScheduleSearch
 from treadle.doors.explore.confirm import Confirmation, settings_of
+from treadle.doors.explore.ending import Ended
 from treadle.doors.explore.pass_check import Seen, seen_in
 from treadle.messages.execution import MessageExecution
 from treadle.messages.follow import FollowSchedule
@@ -237,7 +238,7 @@ class _Messages(ScheduleSearch):
         self.looked_for_livelock = True
         return None  # a step is a whole message here: loops of single operations are not looked at
 
-    def sentence(self, verdict: Verdict, reason: str) -> str:
+    def sentence(self, verdict: Verdict, reason: Ended) -> str:
         count = f"{self.executions} execution{'s' if self.executions != 1 else ''}"
         if verdict is Verdict.PASSED_EXHAUSTIVE:
             return f"every order of messages was run, up to equivalence: {count}"

@@ -14,7 +14,7 @@ from collections import Counter
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import shown
 from treadle.report.annotations import Annotation
-from treadle.symbolic.testcase import BrokenContract, CallOutcome, TestCase
+from treadle.symbolic.testcase import RAISES_NOTHING, BrokenContract, CallOutcome, TestCase
 from treadle.units.target import UnitTarget
 
 
@@ -31,7 +31,7 @@ def what(case: TestCase, place: str) -> str:
     violation = case.violation
     assert violation is not None
     if violation.kind == "exceptions":
-        declared = "no exception at all" if violation.condition == "raises nothing" else f"`{violation.condition}`"
+        declared = "no exception at all" if violation.condition == RAISES_NOTHING else f"`{violation.condition}`"
         if not violation.own:
             return f"makes '{violation.of}' raise {violation.raised}, which declares {declared}{place}"
         return f"raises {violation.raised}, but declares {declared}{place}"

@@ -359,7 +359,7 @@ class Heap:
 
     def first_read(self, obj: InstanceObj, name: str, kind: t.Type) -> Any:
         """A field of an input that this path has not seen yet; MISSING if it turns out to be deleted."""
-        value = self.value_of_type(kind, f"{obj.name}.{name}")
+        value = self.field_at_start(kind, obj, name)
         obj.fields[name] = obj.initial[name] = value
         return value
 
@@ -430,7 +430,15 @@ class Heap:
     def element(self, obj: ListObj, index: Value) -> Any:
         """What an input list held at the start."""
         assert obj.element is not None
-        return self.value_of_type(obj.element, element_name(obj.name, index))
+        return self.element_at_start(obj.element, obj, index)
+
+    # --- what an input holds at the start ------------------------------------------------------------------
+
+    def field_at_start(self, kind: t.Type, obj: InstanceObj, name: str) -> Any:
+        return self.value_of_type(kind, f"{obj.name}.{name}")
+
+    def element_at_start(self, kind: t.Type, obj: ListObj, index: Value) -> Any:
+        return self.value_of_type(kind, element_name(obj.name, index))
 
     def write_element(self, obj: ListObj, index: Value, value: Any) -> None:
         """The index is that of the source."""

@@ -455,7 +455,7 @@ class SolverHeap(LazyHeap):
             return obj.fields[name]
         if not self.beginning and self._is_one_of(obj, self._deleted.get(name, [])):
             return obj.fields.get(name, MISSING)
-        start = self.value_of_type(kind, f"{obj.name}.{name}")
+        start = self.field_at_start(kind, obj, name)
         if isinstance(start, UnknownRef):
             self._fields[start.name] = (obj, name)
         for other in self._objects():

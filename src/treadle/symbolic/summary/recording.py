@@ -9,7 +9,6 @@ aliasing, so the tree may have ways that no caller can take; the caller's own pa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +17,7 @@ from treadle.core.choice import Choice
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.terms import Expr, Value
-from treadle.symbolic.heap.objects import InstanceObj, LazyHeap, ListObj, Obj, Some, UnknownRef, looked_up
+from treadle.symbolic.heap.objects import InstanceObj, LazyHeap, ListObj, Obj, Some, UnknownRef, element_name, looked_up
 from treadle.symbolic.path import PathEnd, SymbolicPath
 from treadle.symbolic.summary.tree import (
     Change,
@@ -81,9 +80,6 @@ class RecordingPath(SymbolicPath):
         self.events, self.inside = [], 0
 
 
-_ITEM = re.compile(r"\[(\d+)\]")
-
-
 class RecordingHeap(LazyHeap):
     """Lazy initialisation that writes down what is made, and from where."""
 
@@ -99,22 +95,24 @@ class RecordingHeap(LazyHeap):
     def value_of_type(self, kind: t.Type, name: str) -> Any:
         if self.path.inside:
             return LazyHeap.value_of_type(self, kind, name)
-        made = self.declare(kind, name)
-        self.path.events.append((self._read(made, name), None))
+        raise NotSummarised(f"an input that is not a field or an element: {name}")
+
+    def field_at_start(self, kind: t.Type, obj: InstanceObj, name: str) -> Any:
+        if self.path.inside or not self._is_given(obj):
+            return LazyHeap.field_at_start(self, kind, obj, name)
+        made = self.declare(kind, f"{obj.name}.{name}")
+        self.path.events.append((ReadField(made, obj.name, name), None))
         return made
 
-    def _read(self, made: Any, name: str) -> Event:
-        """The event that made this unknown, told from its name: that of an input, then `.field` or `[index]`."""
-        for obj in self.inputs:
-            rest = name.removeprefix(obj.name)
-            if rest == name:
-                continue
-            item = _ITEM.fullmatch(rest)
-            if item is not None and isinstance(obj, ListObj):
-                return ReadItem(made, obj.name, int(item[1]))
-            if rest.startswith(".") and rest[1:].isidentifier() and isinstance(obj, InstanceObj):
-                return ReadField(made, obj.name, rest[1:])
-        raise NotSummarised(f"an input that is not a field or an element: {name}")
+    def element_at_start(self, kind: t.Type, obj: ListObj, index: Value) -> Any:
+        if self.path.inside or not self._is_given(obj) or not isinstance(index, int) or index < 0:
+            return LazyHeap.element_at_start(self, kind, obj, index)
+        made = self.declare(kind, element_name(obj.name, index))
+        self.path.events.append((ReadItem(made, obj.name, index), None))
+        return made
+
+    def _is_given(self, obj: Obj) -> bool:
+        return any(obj is one for one in self.inputs)
 
     def is_none(self, ref: UnknownRef) -> bool:
         if ref.resolved or self.path.inside:

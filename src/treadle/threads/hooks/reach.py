@@ -22,6 +22,7 @@ import threading
 import types
 from typing import Any, Final
 
+from treadle.core.names import of_module
 from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads import files, known, settings, without_gil
 from treadle.threads.containers import VIEWS, container_base, simple_key, view_source
@@ -413,7 +414,7 @@ def include_module(strand: Strand, operations: list[Operation], module: str, kin
     named = places.get(module)
     if named is None:
         shared = strand.execution.shared
-        name = f"module {module}"
+        name = of_module(module)
         named = places[module] = Named(name, strand.of_thread or strand, shared is None or name in shared)
     if not named.shared and not is_private(strand, named):
         strand.execution.reveal(named)

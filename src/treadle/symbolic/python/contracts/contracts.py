@@ -40,7 +40,7 @@ from treadle.symbolic.python.contracts.deciding import ContractCall, assume, ass
 from treadle.symbolic.python.machine import classes
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.values.values import FunctionValue, PyValue
-from treadle.symbolic.testcase import Opaque
+from treadle.symbolic.testcase import RAISES_NOTHING, Opaque
 
 Proceed = Callable[[list[Any], dict[str, Any]], Any]
 
@@ -262,7 +262,7 @@ class _Contracted:
         for validator in contracts.raises:
             if cls not in validator.exceptions:
                 names = ", ".join(e.__name__ for e in validator.exceptions)
-                text = f"raises({names})" if names else "raises nothing"
+                text = f"raises({names})" if names else RAISES_NOTHING
                 code = getattr(validator.function, "__code__", None)
                 function = inspect.unwrap(validator.function) if code is not None else None
                 file, line = _place_of(function)
