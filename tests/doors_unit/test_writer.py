@@ -13,9 +13,11 @@ import pytest
 import treadle
 from tests.symbolic.exploring import PROGRAMS, load
 from treadle.core.trail import Trail
+from treadle.doors.unit import pytest_suite
 from treadle.doors.unit.pytest_text import folded, identifier, words
 from treadle.doors.unit.suite import Suite
-from treadle.units.imports import Imports
+from treadle.symbolic.testcase import TestCase
+from treadle.units.imports import Imports, NotWritable
 from treadle.units.value_source import leaf
 
 
@@ -240,3 +242,27 @@ def test_nothing_is_imported_that_no_test_uses(tmp_path: Path, monkeypatch: pyte
     assert "Decimal(-1)" in source
     assert ".put(" in source
     assert ") is None" not in source  # a type checker would say that it never gives anything
+
+
+def test_a_fault_of_the_writer_is_not_called_unsupported(monkeypatch: pytest.MonkeyPatch) -> None:
+    draft = pytest_suite._Writer._draft
+
+    def failing(self: Any, case: TestCase) -> Any:
+        if case.outcome.raises is not None:
+            raise TypeError("of our own")
+        return draft(self, case)
+
+    monkeypatch.setattr(pytest_suite._Writer, "_draft", failing)
+    suite = written("unit_paper:int_exp", k=1)
+    assert [place.what for place in suite.internal_errors] == ["a test cannot be written: TypeError: of our own"]
+    assert suite.unsupported == []
+    assert "def test_int_exp(" in suite.source
+
+
+def test_a_value_whose_own_code_fails_has_no_source_text() -> None:
+    class Odd:
+        def __repr__(self) -> str:
+            raise RuntimeError("no text")
+
+    with pytest.raises(NotWritable, match="RuntimeError: no text"):
+        leaf(Odd(), Imports())

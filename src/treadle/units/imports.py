@@ -30,7 +30,10 @@ class Imports:
             raise NotWritable(f"{value!r} cannot be imported")
         if module == "builtins" and hasattr(builtins, qualified):
             return str(qualified)
-        found: Any = importlib.import_module(module)
+        try:
+            found: Any = importlib.import_module(module)
+        except ImportError as error:
+            raise NotWritable(f"{qualified} cannot be imported: {error}") from None
         for part in qualified.split("."):
             found = getattr(found, part, None)
         if found is not value:

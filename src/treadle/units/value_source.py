@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import copy
 import dataclasses
 import decimal
@@ -21,7 +22,7 @@ import math
 import pathlib
 import re
 import types
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import Any
 from unittest.mock import Mock, NonCallableMock
 
@@ -85,7 +86,8 @@ def quoted(text: str | bytes) -> str:
 
 def _by_repr(value: Any, imports: Imports) -> str:
     """Values whose repr is their source: dates, decimals, fractions, paths."""
-    kind, shown = type(value), repr(value)
+    with _asking_the_program():
+        kind, shown = type(value), repr(value)
     for named in (pathlib.Path, pathlib.PurePath):
         if kind is type(named()):  # PosixPath is one system's word for it
             return f"{imports.of(named)}({quoted(str(value)) if value.parts else ''})"
@@ -96,7 +98,9 @@ def _by_repr(value: Any, imports: Imports) -> str:
         again = eval(compile(tree, "<repr>", "eval"), {kind.__module__: module} if whole else dict(vars(module)))
     except Exception:
         raise NotWritable(f"{shown} has no source text") from None
-    if type(again) is not kind or again != value:
+    with _asking_the_program():
+        same = type(again) is kind and bool(again == value)
+    if not same:
         raise NotWritable(f"{shown} has no source text")
     said = ast.unparse(_Imported(imports, module).visit(tree))
     if kind is decimal.Decimal and re.fullmatch(r"-?[1-9]\d*|0", str(value)):
@@ -278,10 +282,11 @@ class Builder:
         name = self.names[node.number] = self.named(wanted)
         pairs = [(self.value(k), self.value(v)) for k, v in node.entries]
         made: Any = [self.value(v) for v in node.items]
-        if node.kind == "dict":
-            made = (node.cls or dict)(pairs)
-        elif node.kind in ("set", "frozenset"):
-            made = {k for k, _ in pairs}
+        with _asking_the_program():  # keys are hashed and compared
+            if node.kind == "dict":
+                made = (node.cls or dict)(pairs)
+            elif node.kind in ("set", "frozenset"):
+                made = {k for k, _ in pairs}
         self.real[node.number] = made
         self.lines.append(f"{name} = {source}")
         return name
@@ -313,8 +318,10 @@ class Builder:
     def _made_by(self, node: CaseObject, wanted: str, cls: type) -> bool:
         """The object by the calls that were found for it, if they still lead to its fields."""
         assert node.way is not None
-        made = node.way.made(cls)
-        if not all(_is_like(getattr(made, field, None), value) for field, value in node.fields.items()):
+        with _asking_the_program():
+            made = node.way.made(cls)
+            same = all(_is_like(getattr(made, field, None), value) for field, value in node.fields.items())
+        if not same:
             return False
         name = self.named(wanted)
         self.lines.append(f"{name} = {self.imports.of(cls)}({self._given(node.way.arguments)})")
@@ -336,7 +343,9 @@ class Builder:
             if isinstance(value, CaseObject) and value.number not in self.names:
                 held = self.named(_short(field))
                 self.lines.append(f"{held} = {name}.{field}")
-                self._found(value, getattr(real, field), held)
+                with _asking_the_program():
+                    inner = getattr(real, field)
+                self._found(value, inner, held)
 
     def _constructed(self, node: CaseObject, name: str, cls: type, ready: dict[str, Any]) -> bool:
         """Try the constructor with the wanted fields; fix what differs by assignment."""
@@ -350,7 +359,9 @@ class Builder:
             made = cls(*(self.value(v) for v in positional), **{k: self.value(v) for k, v in named.items()})
         except (Exception, SystemExit):
             return False
-        if not all(_is_like(self.real[one.number], one) for one in containers):
+        with _asking_the_program():
+            unchanged = all(_is_like(self.real[one.number], one) for one in containers)
+        if not unchanged:
             # it has put something into what it was given
             self.real.update({one.number: held for one, held in zip(containers, before, strict=True)})
             return False
@@ -362,7 +373,7 @@ class Builder:
             for field in missing:
                 source_text = text(ready[field], self.imports, self.names)
                 self._assign(name, made, field, ready[field], source_text)
-        except Exception:
+        except NotWritable:
             del self.lines[mark:]
             return False
         self.by_hand |= bool(missing)
@@ -452,11 +463,22 @@ class Builder:
         frozen = dataclasses.is_dataclass(target) and type(target).__setattr__ is not object.__setattr__
         own = isinstance(type(target).__setattr__, types.FunctionType)
         if frozen or own or isinstance(inspect.getattr_static(type(target), field, None), property):
-            object.__setattr__(target, field, self.value(value))
+            with _asking_the_program():
+                object.__setattr__(target, field, self.value(value))
             self.lines.append(f"object.__setattr__({name}, {field!r}, {source})")
         else:
-            setattr(target, field, self.value(value))
+            with _asking_the_program():
+                setattr(target, field, self.value(value))
             self.lines.append(f"{name}.{field} = {source}")
+
+
+@contextlib.contextmanager
+def _asking_the_program() -> Iterator[None]:
+    """Around code of the program: a value that its own code does not let be made cannot be written."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        raise NotWritable(f"{type(error).__name__}: {error}") from None
 
 
 class _Cycle(Exception):

@@ -7,6 +7,7 @@ field, each element, and which object is which. The docstring (or the parameter'
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
 import textwrap
@@ -51,6 +52,8 @@ class RenderedSuite:
     bodies: list[tuple[str, str]] = field(default_factory=list)  # (test function name, its source)
     rendered: list[Rendered] = field(default_factory=list)
     skipped: list[tuple[TestCase, str]] = field(default_factory=list)
+    # cases on which the writer itself failed
+    broken: list[tuple[TestCase, str]] = field(default_factory=list)
     # that must be on sys.path
     folders: list[Path] = field(default_factory=list)
     # types that nothing tells of, as they were taken
@@ -114,11 +117,15 @@ class _Writer:
             saved = (dict(self.imports.names), dict(self.imports.modules))
             try:
                 drafts.append(self._draft(case))
-            except Exception as error:
-                # building inputs runs the program's own constructors: whatever they do costs one case only
+            except (NotWritable, RecursionError) as error:
                 self.imports.names, self.imports.modules = saved
-                why = str(error) if isinstance(error, NotWritable) else f"{type(error).__name__}: {error}"
-                self.written.skipped.append((case, why))
+                self.written.skipped.append((case, str(error)))
+            except Exception as error:
+                # ours: what the program does while inputs are built is NotWritable. It costs one case only
+                if "TREADLE_DEBUG" in os.environ:
+                    raise
+                self.imports.names, self.imports.modules = saved
+                self.written.broken.append((case, f"{type(error).__name__}: {error}"[:200]))
         for test in gathered(drafts, self._parameters_of, lambda: {*self.imports.names, *self.imports.modules}):
             if isinstance(test, Table):
                 self._parametrized(test)

@@ -92,6 +92,9 @@ def run_and_keep(
         for case, why in written.skipped:
             _drop(groups, case)
             _unsupported(suite, case, f"a test cannot be written: {without_addresses(why)}")
+        for case, why in written.broken:
+            _drop(groups, case)
+            _note(suite, case, f"a test cannot be written: {without_addresses(why)}", suite.internal_errors)
         if not written.rendered:
             return
         written.folders = folders(path, [t for t, _ in groups])
@@ -194,8 +197,12 @@ def _drop(groups: list[tuple[UnitTarget, list[TestCase]]], case: TestCase) -> No
 
 
 def _unsupported(suite: Suite, case: TestCase, what: str) -> None:
+    _note(suite, case, what, suite.unsupported)
+
+
+def _note(suite: Suite, case: TestCase, what: str, places: list[CodePlace]) -> None:
     explored = next(e for e in suite.explored if e.target.text == case.target)
     place = CodePlace(explored.target.file, explored.target.line, what)
     explored.unwritten.append(place)
-    if place not in suite.unsupported:
-        suite.unsupported.append(place)
+    if place not in places:
+        places.append(place)

@@ -15,15 +15,16 @@ _LONGEST = 60
 _CATEGORIES = {"CATEGORY_DIGIT": "1", "CATEGORY_SPACE": " ", "CATEGORY_WORD": "a"}
 
 
-def matching(pattern: str, flags: int = 0) -> list[str]:
+def matching(pattern: object, flags: int = 0) -> list[str]:
     """A few strings for a pattern: the shortest, ones with each alternative, one without its last character."""
+    if not isinstance(pattern, str | bytes):
+        return []
     try:
         parsed = re._parser.parse(pattern, flags & ~re.DEBUG)
-        found = list(
-            dict.fromkeys(text for way in range(4) for text in [_text(parsed, way, {})] if len(text) <= _LONGEST)
-        )
-    except (re.error, RecursionError, ValueError, TypeError, OverflowError, AttributeError):
+        texts = [_text(parsed, way, {}) for way in range(4)]
+    except (re.error, ValueError, OverflowError, RecursionError):  # what Python itself refuses
         return []
+    found = list(dict.fromkeys(text for text in texts if len(text) <= _LONGEST))
     return list(
         dict.fromkeys([*found[:_MOST], *(text[:-1] for text in found[:1]), *(f"{text} " for text in found[:1])])
     )
