@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.abs.test_cli import told
+from tests.abs.test_cli import call, told
 from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.core.errors import UsageError
 from treadle.core.result import Result
@@ -50,6 +50,16 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     made = told(capsys, "actor", str(EXAMPLES / "philosophers.abs:Philosopher.eat"), "--alias")
     case = next(case for case in made["cases"] if case["outcome"] == "deadlock")
     assert told(capsys, "replay", case["replay"])["verdict"] == "FAILED"
+
+
+def test_a_case_that_never_failed_is_not_said_to_fail_no_longer(capsys: pytest.CaptureFixture[str]) -> None:
+    target = str(EXAMPLES / "sum_facts.abs:A.sumFacts")
+    case = next(case for case in told(capsys, "actor", target)["cases"] if case["outcome"] == "completed")
+    code, out, _ = call(capsys, "replay", case["replay"])
+    assert code == 0
+    assert "the same case again, one order of tasks, which does not fail: completed" in " ".join(out.split())
+    assert "no longer" not in out
+    assert f"treadle actor '{target}'" in out
 
 
 def test_a_trail_of_another_model_is_refused_in_one_sentence(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def command(trail: str, debug: bool, as_json: bool) -> int:
     replayer = with_extra("replay " + saved.target, replayer_of(saved))
     result = replayer.replay_trail(saved, functools.partial(run_test, debug=debug))
     if isinstance(result, Result):
-        return _report(result, as_json)
+        return _report(result, saved, as_json)
     print(json.dumps(result.to_json(), indent=2) if as_json else result)
     return int(result.exit_code)
 
@@ -55,11 +55,11 @@ def run_test(saved: Trail, debug: bool = False) -> Result:
     return campaign.results[0]
 
 
-def _report(result: Result, as_json: bool) -> int:
+def _report(result: Result, saved: Trail, as_json: bool) -> int:
     if as_json:
         print(json.dumps(result.to_json()))
     else:
-        console.show_replay(result)
+        console.show_replay(result, saved)
     return result.verdict.exit_code if result.failed else EXIT_PASSED
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from treadle.core.result import Evidence, Finding, Result, Verdict
+from treadle.core.trail import Trail
 from treadle.report.lines import Lines
 from treadle.report.progress import many
 
@@ -189,7 +190,7 @@ def replay_command(finding: Finding) -> str:
     return f"treadle replay {quoted}"
 
 
-def show_replay(result: Result) -> None:
+def show_replay(result: Result, trail: Trail) -> None:
     """Print what one replayed execution did."""
     out = Lines()
     if result.failed:
@@ -197,9 +198,12 @@ def show_replay(result: Result) -> None:
         for finding in result.findings:
             show_finding(out, finding, again=True)
         return
-    out.say(("DID NOT FAIL", "bold green"), f"  {result.target}: the same schedule no longer fails")
+    never_did = trail.door == "actor" and not trail.kind  # a case of a model, as any other
+    again = f"the same case again, {result.reason}" if never_did else "the same schedule no longer fails"
+    out.say(("DID NOT FAIL", "bold green"), f"  {result.target}: {again}")
     out.say("this is one schedule; to see all of them:", indent=2)
-    out.say(f"treadle explore '{result.target}'", indent=2, whole=True)
+    whole = "::" in result.target or result.target.endswith(".abs")  # a test, a model
+    out.say(f"treadle {'explore' if whole else trail.door} '{result.target}'", indent=2, whole=True)
 
 
 def show_finding(out: Lines, finding: Finding, *, again: bool = False) -> None:
