@@ -143,12 +143,26 @@ def test_a_class_name_says_what_it_is(name: str) -> None:
     assert [*classes().get(name, []), *classes().get(f"_{name}", [])] == []
 
 
-def test_the_files_that_the_internals_name_are_there() -> None:
-    page = ROOT.parents[1] / "docs" / "internals.md"
-    named = re.findall(r"`([a-z_]+(?:/[a-z_]+)*/?[a-z_]*\.py)`", page.read_text(encoding="utf-8"))
-    assert len(named) > 20
-    outside = {"setup.py", "tests/test_house.py"}
-    assert [name for name in named if name not in outside and not (ROOT / name).is_file()] == []
+_PATH = re.compile(r"`((?:\w+/)+(?:\w+(?:\.\w+)?)?|\w+\.py)`")
+
+
+@pytest.mark.parametrize(
+    ("page", "least"), [("docs/internals.md", 60), ("docs/design.md", 15), ("tests/README.md", 20)]
+)
+def test_every_path_that_a_page_names_is_there(page: str, least: int) -> None:
+    top = ROOT.parents[1]
+    named = _PATH.findall((top / page).read_text(encoding="utf-8"))
+    assert len(named) >= least
+    assert [name for name in named if not any((place / name).exists() for place in (ROOT, top, top / "tests"))] == []
+
+
+def test_each_of_the_twelve_questions_has_one_file_as_its_answer() -> None:
+    page = (ROOT.parents[1] / "docs" / "internals.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:3] for line in page.partition("## Twelve questions")[2].splitlines() if "? |" in line]
+    answers = {question.strip(): _PATH.findall(answer)[0] for question, answer in rows}
+    assert len(answers) == 12
+    assert len(set(answers.values())) == 12
+    assert [name for name in answers.values() if not (ROOT / name).is_file()] == []
 
 
 def test_the_page_on_tests_names_every_folder() -> None:
