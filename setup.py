@@ -25,9 +25,11 @@ HOT = (
     "threads/execution",
     "threads/hooks/*",
     "threads/joined_steps",
+    "threads/learning",
     "threads/names",
     "threads/shapes",
     "threads/strands",
+    "threads/virtual_time",
 )
 # Processes and clusters wait most of the time, and inherit from classes in C, which mypyc's classes must not.
 COLD = ("search/cluster", "search/node", "search/workers")

@@ -15,6 +15,7 @@ import treadle
 from tests.threads_primitives.running import AtRandom, execute
 from treadle.threads.adopt import adopt
 from treadle.threads.primitives.clock import EPOCH
+from treadle.threads.virtual_time import LATE
 
 
 def test_a_year_passes_at_once() -> None:
@@ -196,3 +197,17 @@ assert not result.findings, result
 """)
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_sleep_is_never_over_early_nor_to_the_point() -> None:
+    slept = []
+
+    def main() -> None:
+        for _ in range(10):
+            before = time.monotonic()
+            time.sleep(0.1)
+            slept.append(time.monotonic() - before)
+
+    execute(main)
+    assert slept == [pytest.approx(0.1 + LATE)] * 10
+    assert sum(slept) > 1

@@ -29,9 +29,11 @@ from treadle.tasks.running import RUNNING
 from treadle.tasks.steps import Block, TaskStrand, described, task_name, task_of
 from treadle.threads import native_locals
 from treadle.threads.detail import describe, place_of, short, stack_of
-from treadle.threads.execution import ENDS, Clock, Execution
+from treadle.threads.execution import Execution
+from treadle.threads.learning import ENDS
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Strand
 from treadle.threads.unwinding import StrandEnd
+from treadle.threads.virtual_time import Clock
 
 # What asyncio does for itself, behind a line of the program: no step for a person.
 _PLUMBING = ("loop#", "callbacks of ", "handle#", "Future", "Task#", "turn of ")

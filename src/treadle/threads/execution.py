@@ -7,7 +7,6 @@ speed, and decide most of the rate of a search.
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable
 from typing import Any, Final, cast
@@ -26,18 +25,15 @@ from treadle.threads.detail import describe, place_of, short, stack_of, waiting
 from treadle.threads.diverged import Diverged
 from treadle.threads.greenlets import Pool, Worker
 from treadle.threads.joined_steps import arrives, goes_on, note_waits, note_writes, settle, was_as_planned
-from treadle.threads.lives import EVERY, FINALISERS, LIVES, let_go, may_end_one
+from treadle.threads.last_points import at_last_point, throw_out
+from treadle.threads.learning import Learning
+from treadle.threads.lives import let_go, may_end_one
 from treadle.threads.names import Named
 from treadle.threads.real_waits import becomes_ready, name_of, not_controlled, note_lost, waited_really
 from treadle.threads.spin import SAME_READS, may_go_round, seems_to_wait
 from treadle.threads.strands import AFTER_EXECUTION, STATE, Arrival, Strand, with_held
 from treadle.threads.unwinding import StrandEnd
-
-# In the set of shared names: the ends of strands.
-ENDS: Final = "the end of a strand"
-# Among the names that are bound anew: their starts, where somebody asks which threads there are. The keys are the
-# strands that start others.
-STARTS: Final = "the start of a strand"
+from treadle.threads.virtual_time import LATE, Clock
 
 _OTHER_GREENLET: Final = (
     "the program switches greenlets of its own, as Treadle does for its threads; run it on OS threads instead, with "
@@ -50,39 +46,13 @@ ALONE_SEEN: Final = 2_000
 # So many more are not looked at: what goes on after that may go on for ever, and comes to the limit.
 _ALONE_UNSEEN: Final = 1_000_000
 
-# A strand that is being ended may run its `finally` blocks, but only so far.
-_LAST_POINTS: Final = 200
-
 
 # Values that are the same whenever they are looked at.
 _SCALARS: Final = frozenset({int, str, bytes, float, bool, complex, type(None)})
 
-# Seconds after its deadline at which a wait ends: never early, and never to the point, as on real machines (this is
-# what Linux takes by default). Programs ask whether ten sleeps of a tenth took more than a second.
-LATE: Final = 0.000_05
-
-# Greenlets that would not end. They are kept: the garbage collector would end them inside some other strand.
-_GIVEN_UP: Final[list[greenlet]] = []
-
-
-def _told(usual: Callable[[Any], Any], unraisable: Any) -> None:
-    """What a finaliser raised that is being ended is no news: the end of its strand is ours."""
-    if unraisable.exc_type is not StrandEnd:
-        usual(unraisable)
-
-
-class Clock:
-    """Virtual time: it moves only when nothing else can, and then a little further than was asked for."""
-
-    __slots__ = ("now", "start")
-
-    def __init__(self, start: float = 1_000_000.0) -> None:
-        self.start = start
-        self.now = start
-
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Execution:
+class Execution(Learning):
     """Runs one function and every thread it starts, under control.
 
     `plan` lists the strands to choose, step by step; when it is used up, `picker.pick(self)` chooses. `trace` starts
@@ -95,20 +65,16 @@ class Execution:
         "alone_until",
         "any_timeout",
         "arrivals",
-        "assumed",
         "atomic",
         "attributes_of",
         "beside",
         "by_index",
         "clock",
         "coast_after",
-        "coasted_from",
-        "constants",
         "deadlines",
         "detail",
         "ended_well",
         "ending",
-        "ends_are_points",
         "failure",
         "gil",
         "guards",
@@ -118,10 +84,8 @@ class Execution:
         "in_steps",
         "indexes",
         "keep",
-        "lets_go",
         "limit",
         "live",
-        "lives",
         "locks",
         "looked_at",
         "looks_are_points",
@@ -134,12 +98,9 @@ class Execution:
         "planned",
         "points_unswept",
         "pool",
-        "rebound",
         "references",
-        "revealed",
         "running_foreground",
         "seen",
-        "shared",
         "spawned",
         "starter",
         "step",
@@ -171,6 +132,7 @@ class Execution:
         gil: int = 0,
         constants: Constants | None = None,
     ) -> None:
+        Learning.__init__(self, shared, constants)
         self.pool = pool
         self.picker = picker
         self.plan = plan
@@ -192,20 +154,13 @@ class Execution:
         self.looping = False  # was a strand held back because it seemed to wait in a loop?
         self.coast_after = -1  # operations of several strands after which nobody is interrupted; -1: no such
         self.alone_until = 0  # the last step at which there was one strand
-        self.coasted_from = -1  # the step from which on nothing was looked at; -1: everything was
         self.woken = False  # did it have to be looked at again, because a strand went round without waiting?
         self.clock = Clock()
         self.locks: list[ref[Any]] = []  # every lock that the strands made or met
         self.held: list[tuple[str, str]] = []  # locks that are held at the end, and by whom
         self.names: dict[int, Named] = {}
         self.modules: dict[str, Named] = {}  # the locations of modules that are not rewritten
-        self.shared = shared  # names of objects that several strands touch; None: every access is a point
-        # names of attributes and variables that are taken for code or constants, and yet are bound anew
-        self.rebound: set[str] = set()
-        self.lives = self.lets_go = False
-        self.ends_are_points = shared is None or ENDS in shared
         self.watched: dict[int, Any] = {}  # objects that weak references gave: `lives`
-        self.revealed = False  # has this execution shown an object to be shared that was not known to be?
         # what was met, so that no address is used again; by weak references where that can be
         self.keep: list[Any] = []
         self.references: list[Any] = []
@@ -226,7 +181,6 @@ class Execution:
         self.failure: BaseException | None = None
         self.atomic: set[str] = set()
         self.deadlines: set[tuple[str, int]] = set()  # where strands slept or waited with a time limit beside others
-        self.assumed: set[str] = set()  # what was taken as one step on shared objects without being known to be one
         self.hash_orders: set[tuple[str, int]] = set()  # where an order was used that hashes decide
         self.in_steps: set[tuple[Operation, str, int]] = set()  # calls that are several steps without a GIL
         self.unfinished: list[tuple[Strand, Operation]] = []  # strands left at the end, and what they were about to do
@@ -234,7 +188,6 @@ class Execution:
         self.stuck: list[Waiting] = []  # the strands of a deadlock
         self.arrivals: list[Arrival] = []  # of marked code: how each step was come to
         self.gil = gil  # 0: strands switch at every point; else where this version looks at its eval breaker
-        self.constants = constants
         self.transition: JoinedStep | None = None  # under a gil: what the last step of the search has done so far
         self.performed: list[int] = []  # and how many operations each step consists of
         self.set_up()
@@ -282,25 +235,12 @@ class Execution:
         self.ending = True
         STATE.coasting = False
         if self.live:
-            self._throw_out()
+            throw_out(self.live)
         STATE.strand = None  # what dies with the execution may have finalisers: they run outside
         self.names.clear()
         self.references.clear()
         self.keep.clear()
         self.attributes_of.clear()
-
-    def _throw_out(self) -> None:
-        """End every strand that is left where it stands."""
-        usual = sys.unraisablehook
-        sys.unraisablehook = functools.partial(_told, usual)
-        try:
-            for strand in self.live:
-                if not strand.finished:
-                    STATE.strand = strand
-                    native_locals.show(strand)
-                    strand.greenlet.throw(StrandEnd)
-        finally:
-            sys.unraisablehook = usual
 
     def expire(self) -> None:
         """The time of the search is over: end at the next point."""
@@ -398,13 +338,13 @@ class Execution:
             native_locals.show(starter)
             starter.greenlet.switch()
             if self.ending:
-                self._still_ending(me)
+                at_last_point(me)
             elif self.detail is not None:
                 self.picker.performs(me)
                 self.detail.append(me.step)
             return
         if self.ending:
-            self._still_ending(me)
+            at_last_point(me)
             return
         step = self.step
         chosen: Strand | None
@@ -425,7 +365,7 @@ class Execution:
                 native_locals.show(chosen)
                 chosen.greenlet.switch()
             if self.ending:
-                self._still_ending(me)
+                at_last_point(me)
                 return
         if self.detail is not None:
             self.picker.performs(me)
@@ -593,63 +533,11 @@ class Execution:
                 best = strand
         return best
 
-    def reveal(self, named: Named) -> None:
-        """A second strand touches an object that was taken for private: the accesses before were not points, so this
-        execution does not count, and in the next ones they are."""
-        named.shared = True
-        if self.coasted_from < 0:  # names given later are of what happened to be met
-            assert self.shared is not None
-            self.shared.add(named.name)
-            self.revealed = True
-
-    def too_large(self, what: str) -> None:
-        """Not all of what a call was given could be looked at."""
-        self.assumed.add(f"a call that was given a {what} of many objects")
-
     def note_deadline(self) -> None:
         """A strand sleeps or waits with a time limit: that may be over while others run, which only a search with
         `any_timeout` tries."""
         if len(self.strands) > 1 and not self.any_timeout:
             self.deadlines.add(place_of(sys._getframe()))
-
-    def know_rebound(self, names: set[str]) -> None:
-        """What earlier executions bound anew."""
-        self.rebound = names
-        self.lives = LIVES in names or EVERY in names
-        self.lets_go = self.lives or FINALISERS in names
-
-    def rebind(self, name: str) -> None:
-        """A name is bound anew that is taken for code or a constant until then: reading it is an operation, too."""
-        if name not in self.rebound and self.coasted_from < 0:
-            self.rebound.add(name)
-            self.revealed = True
-
-    def tells_ends_apart(self, queue: str) -> bool:
-        """May what is put into a queue and what is taken from it be operations on two things? Not where operations are
-        joined to steps, which would need a cause for each of their parts."""
-        return self.constants is None and f"all of {queue}" not in self.rebound
-
-    def as_a_whole(self, queue: str) -> None:
-        """A queue is used in a way that its two ends do not explain: each operation is on all of it."""
-        self.rebind(f"all of {queue}")
-
-    def read_lives(self, operations: list[Operation], of_one: bool = False) -> None:
-        """Add a look at which objects are alive: at one of them, which is watched from then on, or at any."""
-        self.rebind(LIVES if of_one else EVERY)
-        operations.append((READ, LIVES, None))
-
-    def watch_ends(self) -> None:
-        """A strand looks whether another is alive: then the end of a strand is an operation that matters."""
-        if not self.ends_are_points and self.coasted_from < 0:
-            self.ends_are_points = True
-            assert self.shared is not None
-            self.shared.add(ENDS)
-            self.revealed = True
-
-    def watch_starts(self) -> None:
-        """A strand asks which strands there are: then starting one is an operation that matters, and its end."""
-        self.watch_ends()
-        self.rebind(STARTS)
 
     def saw(self, value: Any, owner: Named | None = None) -> None:
         """The value that the last operation read or wrote, for the explanation."""
@@ -709,15 +597,3 @@ class Execution:
         self.failure = Diverged(step, names[self.plan[step]], expected, found, place)
         self.stop_reason = "diverged"
         return None
-
-    def _still_ending(self, me: Strand) -> None:
-        """This strand must not go on, but its `finally` blocks may do what does not block."""
-        me.endings += 1
-        if me.endings == 1 or me.endings > _LAST_POINTS:
-            if me.endings > 2 * _LAST_POINTS:
-                _GIVEN_UP.append(me.greenlet)  # a bare `except:` in a loop
-                while True:
-                    self.pool.hub.switch()
-            raise StrandEnd
-        if me.guard is not None and not me.guard.ready(me.waits, me):
-            raise StrandEnd

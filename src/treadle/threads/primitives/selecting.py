@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from treadle.core.operation import GET
-from treadle.threads.execution import LATE
 from treadle.threads.primitives.inside import here
 from treadle.threads.primitives.outside import act, close_behind, descriptor_of, guard_of
 from treadle.threads.strands import Strand
+from treadle.threads.virtual_time import LATE
 
 _real_select: Any = select_module.select
 _real_poll: Any = getattr(select_module, "poll", None)

@@ -17,8 +17,8 @@ from functools import partial
 from typing import Any
 
 from treadle.core.operation import LOOK, MULTI, READ, WAIT, WRITE, Operation
-from treadle.threads.execution import STARTS
 from treadle.threads.hooks.points import perform
+from treadle.threads.learning import STARTS
 from treadle.threads.names import announce, is_private, meet, publish
 from treadle.threads.primitives.event import make_guard
 from treadle.threads.primitives.inside import count_made, here, put_back
