@@ -34,6 +34,9 @@ HOT = (
 # Processes and clusters wait most of the time, and inherit from classes in C, which mypyc's classes must not.
 COLD = ("search/cluster", "search/node", "search/workers")
 
+# Commands of setuptools that make modules. Others are asked several times before them, and only for what is declared.
+BUILDS = frozenset({"bdist_wheel", "build", "build_ext", "install"})
+
 
 def extensions(*more: str, folder: str | None = None) -> list[Extension]:
     """The hot modules as C, in `folder` if one is given; mypyc ends the process where it refuses one of them."""
@@ -56,7 +59,7 @@ def extensions(*more: str, folder: str | None = None) -> list[Extension]:
 
 
 def compiled() -> list[Extension]:
-    if os.environ.get("TREADLE_PURE") or "editable_wheel" in sys.argv or "develop" in sys.argv:
+    if os.environ.get("TREADLE_PURE") or not BUILDS.intersection(sys.argv):
         return []
     try:
         made = extensions()
