@@ -133,6 +133,11 @@ def test_a_network_that_is_not_there_in_one_state_does_not_keep_a_method_from_be
     assert told in result.notes
 
 
+def test_a_call_that_asks_the_network_hides_no_fault_of_the_others() -> None:
+    result = campaign("class_worldly:Beside", calls=1)
+    assert [(fault.kind, sorted(fault.methods)) for fault in result.faults] == [("linearizability", ["number"])]
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [

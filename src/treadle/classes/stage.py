@@ -52,8 +52,9 @@ _MOST_WAYS = 200
 REST = 0.001
 
 
-# What looking at an object says: its invariant, its observers, which answers are one object, and later calls.
-_Said = tuple[Happened | None, tuple[Happened, ...], tuple[int, ...], tuple[Happened, ...]]
+# What looking at an object says: its invariant, its observers, which answers are one object, later
+# calls; and whether an observer has met a network that is not there.
+_Said = tuple[Happened | None, tuple[Happened, ...], tuple[int, ...], tuple[Happened, ...], bool]
 
 # The calls of one thread, with their arguments.
 Work = list[tuple[Ready, tuple[Any, ...]]]
@@ -375,9 +376,9 @@ class Stage:
             done = all(len(r) == len(calls) for r, calls in zip(self.results, self.test.threads, strict=True))  # type: ignore[union-attr]
             outcome.late = done and bool(ending)
             outcome.looking = self.looking
+            outcome.offline = bool(self.refused)
         outcome.ending = ending
         outcome.background = self.background
-        outcome.offline = bool(self.refused)
         others = {"main", *self.strand_names}
         outcome.crashed = tuple(
             type(strand.exception).__name__
@@ -448,6 +449,7 @@ class Stage:
             for calls, results in zip(test.threads, self.results, strict=True)
         )
         outcome = Outcome(threads, state=self._state(sout))
+        offline = bool(self._guard.refused)
         kept = attributes_of(sout) if test.fields else {}
         outcome.fields = tuple((name, fingerprint(kept.get(name), self.without)) for name in test.fields)
         outcome.tallies = self._tallies(sout)
@@ -456,7 +458,8 @@ class Stage:
         said = known.get(key)
         if said is None:
             said = known[key] = self._ask(test, sout, outcome)
-        outcome.invariant, outcome.observed, outcome.same, outcome.later = said
+        outcome.invariant, outcome.observed, outcome.same, outcome.later, asked_offline = said
+        outcome.offline = offline or asked_offline
         return outcome
 
     def _state_key(self, test: Test, sout: Any, before: frozenset[int], given: list[Any]) -> Hashable | None:
@@ -484,6 +487,7 @@ class Stage:
             looked.append(self._invoke(ready, sout, ready.make(sout)))
             seen.append(self._settle(looked[-1], sout))
         same = same_objects(self._handed_out(test) + [v if how == "returned" else None for how, v in looked])
+        offline = bool(self._guard.refused)  # later calls are not compared, but for their failing
         failures: list[Happened] = []
         for call in test.later:
             self.looking = call
@@ -492,7 +496,7 @@ class Stage:
             failures.append(raised(value) if how == "raised" else returned(None))
         if self.tell:
             self._tell(outcome, test, sout, looked)
-        return invariant, tuple(seen), same, tuple(failures)
+        return invariant, tuple(seen), same, tuple(failures), offline
 
     def _handed_out(self, test: Test) -> list[Any]:
         """What the calls of the threads returned, in their order; None for what is not compared."""
