@@ -52,6 +52,19 @@ def test_a_bounded_pass_names_its_bounds() -> None:
     assert "were not run" in text
 
 
+def test_a_pass_names_what_it_takes_for_granted() -> None:
+    evidence = Evidence(3, 32, [], [], ["cache", "cache.put"], orders=["t.py:7"])
+    granted = {"calls taken as one step": 1, "orders of sets": 1}
+    text = printed(result(Verdict.PASSED_WITHIN_BOUNDS, bounds=granted, evidence=evidence, atomic_modules=["cache"]))
+    assert "no schedule that was run fails (12 executions)" in text
+    assert "taken as one step on shared objects: cache.put;" in text
+    assert "hashes decide an order at t.py:7, and other orders are not tried" in text
+    assert "at most" not in text
+    text = printed(result(Verdict.PASSED_WITHIN_BOUNDS, bounds={"preemptions": 2, **granted}, evidence=evidence))
+    assert "no schedule with at most 2 preemptions fails" in text
+    assert "t.py:7" in text
+
+
 def test_atomic_modules_and_warnings_are_told() -> None:
     left = Finding("strand left running", "T1 was still running at the end")
     text = printed(result(Verdict.PASSED_EXHAUSTIVE, atomic_modules=["json", "lib"], warnings=[left]))

@@ -94,6 +94,10 @@ class ModelResult(JsonForm):
     reason: str
 
 
+# Bounds of a pass that nobody asked for: what was taken for granted, and is named in its evidence.
+ONE_STEP, ORDERS = "calls taken as one step", "orders of sets"
+
+
 @dataclass(slots=True)
 class Evidence(JsonForm):
     """What the verdict of a search rests on."""

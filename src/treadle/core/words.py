@@ -9,6 +9,8 @@ from typing import Final
 
 # A longer list of choices is not read.
 _MOST_NAMES: Final = 12
+# Of more names than these, only the number is told.
+_MOST_LISTED: Final = 5
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -28,6 +30,13 @@ def choices(word: str, known: Iterable[str]) -> str:
     names = list(known)
     more = ", ..." if len(names) > _MOST_NAMES else ""
     return hint(word, names, f"; there are: {', '.join(names[:_MOST_NAMES])}{more}")
+
+
+def listed(names: Iterable[str]) -> str:
+    """A few names, and how many more there are."""
+    known = sorted(set(names))
+    first = known[:_MOST_LISTED]
+    return ", ".join(first) + (f" and {len(known) - len(first)} more" if len(known) > len(first) else "")
 
 
 def has_address(text: str) -> bool:

@@ -10,8 +10,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import IO
 
-from treadle.core.result import Evidence, Finding, Result, Verdict
+from treadle.core.result import ONE_STEP, ORDERS, Evidence, Finding, Result, Verdict
 from treadle.core.trail import Trail
+from treadle.core.words import listed
 from treadle.report.lines import Lines
 from treadle.report.progress import many
 
@@ -38,11 +39,24 @@ def sentence(result: Result) -> str:
     if result.verdict is Verdict.PASSED_WITHIN_BOUNDS and result.target.endswith(".abs"):
         return f"no schedule that was run fails ({runs}), but {result.reason}"
     if result.verdict is Verdict.PASSED_WITHIN_BOUNDS:
-        return f"no schedule with {bounds(result)} fails ({runs}); schedules beyond that were not run"
+        return _within_bounds(result, runs)
     if result.verdict is Verdict.CUT:
         return f"no failure so far, but {result.reason or f'the search ended after {runs}: not a pass'}"
     why = result.reason or "the test has one schedule and no conflict between strands"
     return f"{why}, so this says nothing about concurrency"
+
+
+def _within_bounds(result: Result, runs: str) -> str:
+    """The bounds, and what was taken for granted beside them."""
+    parts = [f"no schedule that was run fails ({runs})"]
+    if not result.bounds or result.bounds.keys() - {ONE_STEP, ORDERS}:
+        parts = [f"no schedule with {bounds(result)} fails ({runs})", "schedules beyond that were not run"]
+    if result.evidence is not None:
+        calls = set(result.evidence.one_step) - set(result.atomic_modules)
+        parts += [f"taken as one step on shared objects: {listed(calls)}"] if calls else []
+        orders = listed(result.evidence.orders)
+        parts += [f"hashes decide an order at {orders}, and other orders are not tried"] if orders else []
+    return "; ".join(parts)
 
 
 def verdict(result: Result) -> str:
@@ -127,6 +141,8 @@ def bounds(result: Result) -> str:
     """`at most 2 preemptions`, `at most 1 delay`."""
     parts = []
     for name, value in result.bounds.items():
+        if name in (ONE_STEP, ORDERS):
+            continue
         one = name[:-1] if name.endswith("s") and value == 1 else name
         parts.append(f"at most {value} {one}")
     return " and ".join(parts) or "the bounds given"

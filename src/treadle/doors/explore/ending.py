@@ -10,8 +10,9 @@ import time
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treadle.core.operation import location, verb
-from treadle.core.result import Evidence, Finding, Result, Verdict
-from treadle.doors.explore.told import listed, place_told, race_told
+from treadle.core.result import ONE_STEP, ORDERS, Evidence, Finding, Result, Verdict
+from treadle.core.words import listed
+from treadle.doors.explore.told import place_told, race_told
 from treadle.threads.spin import SAME_READS
 from treadle.threads.without_gil import half_seen
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 # Why a search ended that found nothing.
 Ended: TypeAlias = Literal["end", "interrupted", "seconds", "executions", "workers"]
-_ORDERS = "orders of sets"
 RESUMABLE = ("seconds", "executions", "interrupted", "workers")
 
 
@@ -100,9 +100,9 @@ def _bounds(campaign: ScheduleSearch) -> dict[str, int]:
     if campaign.looping:
         bounds["reads of a waiting loop"] = SAME_READS
     if campaign.loom.assumed:
-        bounds["calls taken as one step"] = len(campaign.loom.assumed)
+        bounds[ONE_STEP] = len(campaign.loom.assumed)
     if campaign.loom.hash_orders:
-        bounds[_ORDERS] = 1
+        bounds[ORDERS] = 1
     return bounds
 
 

@@ -14,9 +14,6 @@ from treadle.threads.detail import hide_own_frames
 from treadle.threads.execution import Execution
 from treadle.threads.outcome import message_of
 
-# Calls that a sentence names.
-_MOST_LISTED = 5
-
 
 def same_failure(one: Finding, other: Finding) -> bool:
     """Do two executions fail in the same way?"""
@@ -84,9 +81,3 @@ def race_told(first: Operation, second: Operation) -> str:
 def place_told(file: str, line: int) -> str:
     """A line, as a sentence names it."""
     return f"{os.path.basename(file)}:{line}"
-
-
-def listed(names: set[str]) -> str:
-    """A few names, and how many more there are."""
-    first = sorted(names)[:_MOST_LISTED]
-    return ", ".join(first) + (f" and {len(names) - len(first)} more" if len(names) > len(first) else "")
