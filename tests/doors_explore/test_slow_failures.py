@@ -31,10 +31,13 @@ class _Slow:
         return ["it fails"]
 
 
-def test_slow_executions_have_the_time_to_show_that_none_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("search_ends", "enough", "runs"), [(None, True, 4), (60.0, True, 4), (4.0, False, 2)])
+def test_slow_executions_have_the_time_to_show_that_none_passes_as_long_as_the_search_has(
+    search_ends: float | None, enough: bool, runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     loom: Any = _Slow()
     monkeypatch.setattr(failing, "time", SimpleNamespace(monotonic=lambda: loom.now))
     for kind in (RandomWalk, FewPreemptions):
         monkeypatch.setattr(kind, "end", lambda walk, run: None)
-    assert failing.no_drawn_one_passes(loom)
-    assert loom.runs == 4
+    assert failing.no_drawn_one_passes(loom, search_ends) is enough
+    assert loom.runs == runs

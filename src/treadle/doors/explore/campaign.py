@@ -464,7 +464,7 @@ class ScheduleSearch:
         """Before a failure no execution passed, and none of those drawn after it does."""
         used = self.fleet is not None and self.fleet.used
         seen = self.passed or finding.nearest_pass or self.wanted is not None or used
-        return not seen and no_drawn_one_passes(self.loom)
+        return not seen and no_drawn_one_passes(self.loom, self.deadline)
 
     def sentence(self, verdict: Verdict, reason: ending.Ended) -> str:
         """Why the verdict is what it is."""

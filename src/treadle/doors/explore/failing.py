@@ -36,7 +36,8 @@ _UNRECORDED = (
 # Schedules that are drawn after a failure of the first one, and seconds for them: does any pass?
 _DRAWN = 20
 _DRAWING = 5.0
-# Fewer than this say nothing: the failure is told as one. Slow ones have more seconds to come to as many.
+# Fewer than this say nothing: the failure is told as one. Slow ones have more seconds to come to as many, while the
+# search has time.
 _ENOUGH = 4
 _DRAWING_SLOWLY = 40.0
 
@@ -139,12 +140,13 @@ class ScheduleConfirmation:
         return self.settings if usual else self.settings | {"operations": self.loom.most_steps}
 
 
-def no_drawn_one_passes(loom: Loom) -> bool:
+def no_drawn_one_passes(loom: Loom, search_ends: float | None = None) -> bool:
     """A schedule failed before any passed: do those that are drawn now all fail as well?"""
     # Switching all the time, and as plain threads mostly run: each as long as it can.
     walks = [RandomWalk(loom.seed), FewPreemptions(loom.seed)]
     began = time.monotonic()
-    loom.watch.deadline = began + _DRAWING_SLOWLY
+    slowly = began + _DRAWING_SLOWLY if search_ends is None else min(began + _DRAWING_SLOWLY, search_ends)
+    loom.watch.deadline = max(began + _DRAWING, slowly)
     failed = 0
     try:
         for number in range(_DRAWN):
