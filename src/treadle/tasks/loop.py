@@ -20,7 +20,6 @@ import asyncio.selector_events as selector_events
 import functools
 import heapq
 import itertools
-import types
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -48,6 +47,7 @@ from treadle.threads.primitives.inside import here
 from treadle.threads.primitives.outside import THE_OUTSIDE, act
 from treadle.threads.strands import STATE, Strand
 from treadle.threads.switching import ALL
+from treadle.threads.unasked import BUILTINS
 from treadle.threads.unwinding import StrandEnd
 
 _Base: Any = selector_events.BaseSelectorEventLoop  # most of what is used of it is private, and not in its type
@@ -60,7 +60,7 @@ _MOST_ROUNDS = 20_000
 _SHUTDOWN_GENERATORS = _Base.shutdown_asyncgens.__code__
 _SHUTDOWN_EXECUTOR = _Base.shutdown_default_executor.__code__
 # Of what kind callbacks are that are no code of the program, but may work for it: `loop.call_soon(items.append, 1)`.
-_IN_C = frozenset({types.BuiltinFunctionType, functools.partial})
+_IN_C = frozenset({*BUILTINS, functools.partial})
 _JOIN_TIMEOUT = getattr(constants, "THREAD_JOIN_TIMEOUT", None)  # since 3.12
 
 

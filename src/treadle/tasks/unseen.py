@@ -19,6 +19,7 @@ from treadle.threads.hooks.operators import INPLACE, OPERATORS
 from treadle.threads.hooks.variables import value_of
 from treadle.threads.shapes import ADOPT, NOT_MODELLED, SHAPES, STATE_OF_MODEL, classify, is_modelled
 from treadle.threads.strands import STATE
+from treadle.threads.unasked import BUILTINS
 
 _FunctionType: Final = types.FunctionType
 _MODELLED: Final = frozenset({ADOPT, STATE_OF_MODEL})
@@ -72,7 +73,7 @@ def function(called: Any) -> Any:
             model = REPLACED.get(inner)
             return REPLACED.get(called, called) if model is None else types.MethodType(model, called.__self__)
         return called
-    if kind is types.BuiltinFunctionType:
+    if kind in BUILTINS:
         owner = called.__self__
         if owner is None or type(owner) is types.ModuleType or isinstance(owner, type):
             return calls.STAND_INS.get(called) or REPLACED.get(called, called)

@@ -22,6 +22,7 @@ from treadle.threads.primitives.local import RealLocal, adopt_local
 from treadle.threads.primitives.locks import RealLock, RealRLock, adopt_lock
 from treadle.threads.primitives.queues import RealSimpleQueue, adopt_simple_queue
 from treadle.threads.strands import Strand
+from treadle.threads.unasked import BUILTINS
 
 # what was imported by name before the patches came -> what stands for it; filled by treadle.threads.patches
 REPLACED: dict[Any, Any] = {}
@@ -60,7 +61,7 @@ ADOPTERS: dict[type, Callable[[Any, Strand], Any]] = {
     RealSimpleQueue: adopt_simple_queue,
     RealLocal: adopt_local,
     threading.Condition: _adopt_condition,
-    types.BuiltinFunctionType: _adopt_builtin,
+    **dict.fromkeys(BUILTINS, _adopt_builtin),
     types.FunctionType: _adopt_callable,
     types.MethodType: _adopt_method,
     type: _adopt_callable,

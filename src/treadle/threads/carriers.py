@@ -28,6 +28,7 @@ from treadle.core.errors import UsageError
 _new_lock = _thread.allocate_lock
 _start = _thread.start_new_thread
 _local = _thread._local
+_gettrace = threading.gettrace
 os_thread = _thread.get_ident
 
 
@@ -121,7 +122,7 @@ class Carrier:
     def _live(self) -> None:
         self._ident = os_thread()
         _HERE.carrier = self
-        sys.settrace(threading.gettrace())  # as in a thread of the threading module: coverage measures there
+        sys.settrace(_gettrace())  # as in a thread of the threading module: coverage measures there
         result: Any = None
         error: BaseException | None = None
         try:

@@ -26,6 +26,7 @@ from treadle.threads.fingerprint import fingerprint
 from treadle.threads.hooks import HOOKS
 from treadle.threads.hooks.calls import STAND_INS
 from treadle.threads.strands import STATE
+from treadle.threads.unasked import BUILTINS
 
 
 class NotedCall(NamedTuple):
@@ -187,7 +188,7 @@ def _is_large(result: Any) -> bool:
 
 def _is_foreign(called: Any) -> bool:
     function = called.__func__ if type(called) is types.MethodType else called
-    return type(called) in (functools.partial, types.BuiltinFunctionType) or id(function) in _LOOKING_OUTSIDE
+    return type(called) in (functools.partial, *BUILTINS) or id(function) in _LOOKING_OUTSIDE
 
 
 def _name(inner: tuple[Any, ...]) -> str:

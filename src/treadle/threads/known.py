@@ -15,6 +15,7 @@ import copy
 import csv
 import datetime
 import decimal
+import faulthandler
 import fractions
 import functools
 import gc
@@ -32,6 +33,7 @@ import re
 import string
 import struct
 import sys
+import threading
 import types
 import typing
 import uuid
@@ -137,9 +139,12 @@ SETTINGS: Final = "settings of the standard library"
 SETTERS: Final[frozenset[Any]] = frozenset(
     {calendar.setfirstweekday, xml.etree.ElementTree.register_namespace, re.purge}
     | {csv.field_size_limit, csv.register_dialect, csv.unregister_dialect}
-    | {sys.setrecursionlimit, sys.set_int_max_str_digits, gc.set_threshold}
+    | {sys.setrecursionlimit, sys.set_int_max_str_digits, gc.set_threshold, threading.stack_size}
+    | {faulthandler.enable, faulthandler.disable}
     | {getattr(typing, name) for name in ("clear_overloads",) if hasattr(typing, name)}
 )
+# And those that are not worth an import.
+SETTERS_BY_NAME: Final = frozenset({"zoneinfo.ZoneInfo.clear_cache"})
 # Native modules whose calls hold the interpreter lock from beginning to end, callbacks into Python apart.
 ATOMIC_NATIVE: Final = frozenset(
     {
@@ -225,6 +230,12 @@ READERS: Final[dict[type, frozenset[str]]] = {
     weakref.WeakKeyDictionary: _MAPPING | {"keyrefs"},
     types.GeneratorType: frozenset({"gi_frame", "gi_running", "gi_code", "gi_yieldfrom", "gi_suspended", "__iter__"}),
 }
+
+# Methods of types that otherwise only read what they are given: these change it.
+FILLING: Final = frozenset(
+    {"pack_into", "readinto", "readinto1", "parse_args", "parse_known_args", "parse_intermixed_args"}
+    | {"write", "writerow", "writerows", "read_file", "dump", "load", "decompress_into", "sqrt", "quantize"}
+)
 
 # Make a view or an iterator, or only concern the object as such: no access yet.
 LAZY: Final = frozenset({"keys", "values", "items", "__class__", "__sizeof__", "__init_subclass__", "__dir__"}) | {

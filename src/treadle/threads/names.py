@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from treadle.threads.lives import FINALISERS
 from treadle.threads.strands import Strand, SyncObject
-from treadle.threads.unasked import globals_of, home_of, is_a
+from treadle.threads.unasked import BUILTINS, globals_of, home_of, is_a
 
 # Types whose values cannot be changed by anybody, or that stand for code: never named, never a point.
 PLAIN: Final[set[type]] = {
@@ -41,7 +41,7 @@ PLAIN: Final[set[type]] = {
     type,
     object,
     types.FunctionType,
-    types.BuiltinFunctionType,
+    *BUILTINS,
     types.MethodType,
     types.MethodWrapperType,
     types.WrapperDescriptorType,
@@ -70,7 +70,7 @@ PLAIN: Final[set[type]] = {
 CARRIERS: Final = {
     types.FunctionType,
     types.MethodType,
-    types.BuiltinFunctionType,
+    *BUILTINS,
     types.MethodWrapperType,
     functools.partial,
     tuple,

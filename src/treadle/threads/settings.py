@@ -12,6 +12,7 @@ import calendar
 import csv
 import gc
 import sys
+import threading
 import xml.etree.ElementTree
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -51,6 +52,7 @@ _SETTINGS = (
     _Setting(sys.getrecursionlimit, sys.setrecursionlimit),
     _Setting(sys.get_int_max_str_digits, sys.set_int_max_str_digits),
     _Setting(gc.get_threshold, lambda kept: gc.set_threshold(*kept)),
+    _Setting(threading.stack_size, threading.stack_size),
 )
 
 

@@ -6,8 +6,13 @@ its `__dict__`, a class may compute its `__module__`. What looks at everything t
 
 from __future__ import annotations
 
-from types import GetSetDescriptorType, MemberDescriptorType, ModuleType
-from typing import Any
+import re
+from types import BuiltinFunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
+from typing import Any, Final
+
+# Bound methods in C are of one of two types: some are told the class that defines them.
+METHOD_IN_C: Final = type(re.compile("").match)
+BUILTINS: Final = (BuiltinFunctionType, METHOD_IN_C)
 
 _home: Any = vars(type)["__module__"]
 _globals: Any = vars(ModuleType)["__dict__"]

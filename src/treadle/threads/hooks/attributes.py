@@ -43,6 +43,7 @@ from treadle.threads.unasked import home_of, on_class
 
 _MISSING: Final = object()
 _MethodType: Final = types.MethodType
+_FunctionType: Final = types.FunctionType
 # What is read without being named when something is called, made or compared.
 _CALLED: Final = (type, types.FunctionType, types.CellType)
 
@@ -100,7 +101,11 @@ def _load(strand: Strand, obj: Any, name: str, how: int) -> Any:
         return load(_behind(strand, obj), name)
     if how == NATIVE:
         operations: list[Operation] = []
-        reach.everything(strand, operations, obj, _mode_of_load(obj, name))
+        mode = _mode_of_load(obj, name)
+        reach.everything(strand, operations, obj, mode)
+        kept = on_class(type(obj), name)
+        if isinstance(kept, property):  # what asks may be no function, and keep something: a cache
+            reach.everything(strand, operations, kept.fget, mode if type(kept.fget) is _FunctionType else WRITE)
         perform(strand, operations)
         _note_property(strand, obj, name, operations)
         return found(strand, getattr(obj, name), f"{meet(strand, obj).name}.{name}")
@@ -383,8 +388,11 @@ def rebind_global(strand: Strand, variables: dict[str, Any], name: str) -> None:
     """The point before a variable of a module is bound from outside, or through its dictionary."""
     module = variables["__name__"]
     strand.execution.rebind(f"{module}.{name}")
-    if _constant(variables.get(name, vars(builtins).get(name))) and len(strand.execution.live) > 1:
-        strand.execution.assumed.add(f"{module}.{name}, which is exchanged while other threads may call it")
+    if len(strand.execution.live) > 1:
+        if _constant(variables.get(name, vars(builtins).get(name))):
+            strand.execution.assumed.add(f"{module}.{name}, which is exchanged while other threads may call it")
+        elif module not in REWRITTEN and name in variables:
+            strand.execution.assumed.add(f"{module}.{name}, which is exchanged while other threads may use it")
     operations: list[Operation] = [(WRITE, module, name)]
     _include_home(strand, operations, module, WRITE)
     perform(strand, operations)
@@ -417,7 +425,9 @@ def callee(obj: Any, name: str) -> Any:
         if rebound and (is_rebound(strand, name) or PARTS_OF_FUNCTIONS in rebound):
             return function(_load(strand, obj, name, how))
         method = getattr(obj, name)
-        return method if type(method) is _MethodType or home_of(kind) not in REWRITTEN else function(method)
+        if type(method) is _MethodType and type(method.__func__) is _FunctionType:  # not one that keeps a cache
+            return method
+        return method if home_of(kind) not in REWRITTEN else function(method)
     if STATE.coasting and how in (CONTAINER, ATOMIC):
         return getattr(obj, name)
     if how == CONTAINER:

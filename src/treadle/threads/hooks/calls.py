@@ -8,6 +8,7 @@ its arguments, its object and its closure lead to (`reach`), and on one location
 from __future__ import annotations
 
 import contextvars
+import decimal
 import dis
 import functools
 import re
@@ -29,10 +30,10 @@ from treadle.threads.known import CHANGES, COPIES, LOOKS, PURE, READS, SORTS
 from treadle.threads.lives import FINALISERS
 from treadle.threads.names import INERT, PLAIN, Named, carried, class_name, meet, publish
 from treadle.threads.strands import STATE, Strand
-from treadle.threads.unasked import home_of
+from treadle.threads.unasked import BUILTINS, METHOD_IN_C, home_of
 
 _FunctionType: Final = types.FunctionType
-_FUNCTIONS: Final = (_FunctionType, types.BuiltinFunctionType)
+_FUNCTIONS: Final = (_FunctionType, *BUILTINS)
 
 # Built-in functions that have hooks of their own: getattr, next, ...; filled by `stand_ins`.
 STAND_INS: Final[dict[Any, Any]] = {}
@@ -83,7 +84,7 @@ def function(called: Any) -> Any:
         return STAND_INS.get(called) or _outside(called, module or "")
     if kind is types.MethodType:
         return _method(called)
-    if kind is types.BuiltinFunctionType:
+    if kind is types.BuiltinFunctionType or kind is METHOD_IN_C:
         return _builtin(called)
     if kind is types.WrapperDescriptorType or kind is types.MethodDescriptorType:
         return functools.partial(_unbound_call, called)
@@ -367,12 +368,15 @@ def atomic_method(treadle_obj: Any, treadle_method: str, /, *args: Any, treadle_
             return called(*args, **kwargs)
         operations = []
     reach.everything(strand, operations, obj, mode)
+    if kind is decimal.Decimal:
+        include(strand, operations, decimal.getcontext(), WRITE)
     without_gil.note_method(strand, operations, kind, method, args)
     of: type = obj if isinstance(obj, type) else kind  # a class method is the business of the class
     contained = known.in_modules(home_of(of), known.SELF_CONTAINED)
     if method == "__call__" and home_of(of) == "ctypes":  # a function in C may do anything to what it is given
         contained = False
-    _add_arguments(strand, operations, args, kwargs, READS if contained else CHANGES)
+    changes = not contained or method in known.FILLING
+    _add_arguments(strand, operations, args, kwargs, CHANGES if changes else READS)
     code = getattr(getattr(of, method, None), "__func__", getattr(of, method, None))
     # an ExitStack that several use
     if type(code) is _FunctionType and meet(strand, obj).shared and not _is_one_access(of, code.__code__):
@@ -406,6 +410,14 @@ def atomic_call(treadle_called: Any, /, *args: Any, **kwargs: Any) -> Any:
     _add_arguments(strand, operations, args, kwargs, how)
     if type(owner) is tuple:
         reach.content(strand, operations, owner, READ)
+    elif module in ("ctypes", "_ctypes") and not isinstance(called, type):  # `string_at` is given an address
+        reach.look(strand, operations, reach.MEMORY, WRITE)
+        if args and called.__name__ == "from_buffer":
+            reach.becomes_memory(strand, args[0])
+    elif called is decimal.setcontext:
+        strand.execution.rebind(DECIMAL)
+    elif DECIMAL in strand.execution.rebound and how == READS:  # perhaps a sum of decimal numbers
+        include(strand, operations, decimal.getcontext(), WRITE)
     if called in known.LOOKS_AT:
         reach.everything(strand, operations, known.LOOKS_AT[called], READ)
     if how == COPIES and _COPYREG in strand.execution.rebound:
@@ -440,6 +452,8 @@ def _formats_parts(called: Any) -> bool:
 
 
 _COPYREG: Final = "copyreg"
+# Somebody gives a thread the context by which its decimal numbers are worked out.
+DECIMAL: Final = "the context of decimal numbers"
 _FIELD_OF_FIELD: Final = re.compile(r"\{[^:{}]*[.\[]")
 
 
@@ -456,6 +470,8 @@ def _add_arguments(
     for number, argument in enumerate((*args, *kwargs.values()) if kwargs else args):
         kind = type(argument)
         if kind in INERT:
+            if kind is type and how != PURE:
+                reach.everything(strand, operations, argument, READ)
             continue
         publish(strand, argument)
         category = kind_of(kind)
@@ -466,6 +482,8 @@ def _add_arguments(
                 if other is not argument:
                     reach.everything(strand, operations, other, READ)
         if category == NOTHING:
+            if isinstance(argument, type):
+                reach.everything(strand, operations, argument, READ)
             continue
         if category == CARRIER and callable(argument):
             reach.callback(strand, operations, argument)
@@ -494,7 +512,7 @@ def _foreign_call(
     note_call(strand, called, args, kwargs)
     if module == _COPYREG:  # from now on, copying looks at what is registered there
         execution.rebind(_COPYREG)
-    if type(called) in _FUNCTIONS and called in known.SETTERS:
+    if type(called) in _FUNCTIONS and (called in known.SETTERS or f"{module}.{name}" in known.SETTERS_BY_NAME):
         execution.rebind(f"state of {module}")
         execution.rebind(known.SETTINGS)
     made_by: Any = vars(called).get("__init__") if isinstance(called, type) else None

@@ -6,6 +6,7 @@ An iterator is an object: taking an item from it changes it, and reads what it t
 from __future__ import annotations
 
 import contextvars
+import decimal
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -38,6 +39,8 @@ def use(value: Any) -> Any:
         operations: list[Operation] = []
         reach.everything(strand, operations, value, READ)
         perform(strand, operations)
+    elif kind is decimal.Decimal:  # `-price` is worked out by the context of the thread
+        touch(strand, WRITE, decimal.getcontext(), None)
     return value
 
 

@@ -6,17 +6,18 @@ in rewritten code is seen by itself.
 
 from __future__ import annotations
 
+import decimal
 import operator
 from collections.abc import Callable
 from typing import Any, Final
 
-from treadle.core.operation import READ, Operation
+from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads import known, without_gil
 from treadle.threads.containers import container_base
 from treadle.threads.hash_order import note_order
 from treadle.threads.hooks import reach
 from treadle.threads.hooks.calls import atomic_method, container_call
-from treadle.threads.hooks.points import during
+from treadle.threads.hooks.points import during, include
 from treadle.threads.hooks.reach import CONTAINER, OBJECT, OWN, WINDOW, kind_of
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import INERT
@@ -51,6 +52,10 @@ def _look(strand: Strand, operations: list[Operation], value: Any, deep: bool, m
     """Add what an operator looks at of one operand."""
     kind = type(value)
     if kind in INERT:
+        return
+    if kind is decimal.Decimal:  # is worked out by the context of the thread, which notes what happened
+        if not deep:
+            include(strand, operations, decimal.getcontext(), WRITE)
         return
     category = kind_of(kind)
     if category == OWN:

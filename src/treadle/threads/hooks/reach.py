@@ -28,12 +28,12 @@ from treadle.threads import files, known, settings, without_gil
 from treadle.threads.containers import VIEWS, container_base, simple_key, view_source
 from treadle.threads.hooks.points import include, name_part, perform
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.names import CARRIERS, PLAIN, Named, carried, is_private, meet
+from treadle.threads.names import CARRIERS, PLAIN, Named, carried, class_name, is_private, meet
 from treadle.threads.primitives.local import Local, RealLocal
 from treadle.threads.primitives.locks import RealLock, RealRLock
 from treadle.threads.primitives.queues import RealSimpleQueue
 from treadle.threads.strands import Strand, SyncObject
-from treadle.threads.unasked import globals_of, home_of
+from treadle.threads.unasked import BUILTINS, globals_of, home_of
 
 # What a type is for the walk.
 NOTHING: Final = 0  # cannot be changed, or a model sees to it
@@ -149,6 +149,13 @@ def root_of(value: Any) -> Any:
     return value
 
 
+def becomes_memory(strand: Strand, buffer: Any) -> None:
+    """From now on ctypes shows the memory of this buffer, too."""
+    buffer = root_of(buffer) if kind_of(type(buffer)) == WINDOW else buffer
+    strand.execution.names[id(buffer)] = meet(strand, MEMORY)
+    strand.execution.keep.append(buffer)
+
+
 def take(strand: Strand, operations: list[Operation], value: Any, how: int) -> None:
     """Add what a listed function touches of one argument: iterators are used up, the rest is looked at."""
     kind = kind_of(type(value))
@@ -257,8 +264,8 @@ def _touched_by(called: Any) -> list[tuple[Any, int]]:
     if kind is types.FunctionType:
         return [] if _own_code(called) else [(part, WRITE) for part in carried(called)]
     if kind is types.MethodType:
-        return [] if _own_code(called.__func__) else [(called.__self__, WRITE)]
-    if kind in (types.BuiltinFunctionType, types.MethodWrapperType):
+        return [] if _own_code(called.__func__) else [(called.__self__, WRITE), (called.__func__, WRITE)]
+    if kind in BUILTINS or kind is types.MethodWrapperType:
         owner = called.__self__
         if isinstance(owner, types.ModuleType | type):
             return []
@@ -283,9 +290,12 @@ def everything(strand: Strand, operations: list[Operation], value: Any, mode: in
 def _walk(strand: Strand, operations: list[Operation], value: Any, mode: int, wide: bool) -> None:
     seen: set[int] = set()
     pending: list[tuple[Any, int]] = [(value, mode)]
+    rebound = strand.execution.rebound
     while pending:
         one, how = pending.pop()
         kind = kind_of(type(one))
+        if wide and rebound and (kind == OWN or isinstance(one, type)):
+            _include_class(operations, one if isinstance(one, type) else type(one), rebound)
         if kind == NOTHING or id(one) in seen:
             continue
         seen.add(id(one))
@@ -308,6 +318,14 @@ def _walk(strand: Strand, operations: list[Operation], value: Any, mode: int, wi
         elif kind != OWN or wide or shown_natively(type(one)):
             for part in _visit(strand, operations, one, kind, how)[::-1]:
                 pending.append((part, how))
+
+
+def _include_class(operations: list[Operation], cls: type, rebound: set[str]) -> None:
+    """Add what a class holds under names that are bound anew."""
+    for base in cls.__mro__:
+        if home_of(base) in REWRITTEN:
+            kept = type.__getattribute__(base, "__dict__")
+            operations += [(READ, class_name(base), name) for name in sorted(rebound.intersection(kept))]
 
 
 def _visit(strand: Strand, operations: list[Operation], one: Any, kind: int, mode: int) -> list[Any]:

@@ -21,7 +21,7 @@ from treadle.threads.hooks.attributes import callee, delete, load, store
 from treadle.threads.hooks.calls import CALLABLES, STAND_INS, function
 from treadle.threads.hooks.items import del_item, inside, item, set_item
 from treadle.threads.hooks.iteration import merge, next_item
-from treadle.threads.hooks.points import during, include, touch
+from treadle.threads.hooks.points import during, include, perform, touch
 from treadle.threads.lives import FINALISERS, found_dead, watch
 from treadle.threads.names import INERT, PLAIN, class_name, meet, publish
 from treadle.threads.strands import AFTER_EXECUTION, STATE, SyncObject
@@ -67,7 +67,9 @@ def _id(obj: Any) -> int:
 
 def _isinstance(obj: Any, classes: Any) -> bool:
     _read_class(obj)
-    _read_registry(classes)
+    if type(classes) is not type:
+        _read_registry(classes)
+        _read_members(obj, classes)
     return isinstance(obj, classes)
 
 
@@ -91,6 +93,17 @@ def _read_registry(classes: Any) -> None:
         for cls in classes if type(classes) is tuple else (classes,):
             if isinstance(cls, abc.ABCMeta):
                 strand.access(READ, class_name(cls), _REGISTRY)
+
+
+def _read_members(obj: Any, classes: Any) -> None:
+    """A protocol that is checked at run time asks for attributes of the object."""
+    strand = STATE.strand
+    if strand is None or STATE.coasting or type(obj) in INERT:
+        return
+    if any(getattr(cls, "_is_protocol", False) for cls in (classes if type(classes) is tuple else (classes,))):
+        operations: list[Operation] = []
+        reach.everything(strand, operations, obj, READ)
+        perform(strand, operations)
 
 
 _real_register = abc.ABCMeta.register
@@ -129,6 +142,18 @@ def _print(*args: Any, **kwargs: Any) -> None:
         during(strand, operations, print, *args, **kwargs)
         return
     print(*args, **kwargs)
+
+
+def _input(*args: Any) -> str:
+    """A line is taken from standard input."""
+    strand = STATE.strand
+    if strand is None or STATE.coasting:
+        return input(*args)
+    operations: list[Operation] = []
+    if "sys.stdin" in strand.execution.rebound:
+        operations.append((READ, "sys", "stdin"))
+    reach.everything(strand, operations, sys.stdin, WRITE)
+    return during(strand, operations, input, *args)  # type: ignore[no-any-return]
 
 
 # ---------------------------------------------------------------------- callable objects
@@ -243,6 +268,7 @@ STAND_INS.update(
         abc.ABCMeta.register: _register,
         type: _type,
         print: _print,
+        input: _input,
         os.getenv: _getenv,
         operator.getitem: item,
         operator.setitem: _set,

@@ -1,7 +1,9 @@
-"""What CPython's own code exchanges for all threads at once: standard streams, filters of warnings, loaded modules.
+"""What CPython's own code exchanges for all threads at once: standard streams, filters of warnings, loaded modules,
+the functions that trace new threads.
 
-`contextlib.redirect_stdout` and `warnings.catch_warnings` bind variables of other modules, an import statement looks
-into `sys.modules`: none of that is rewritten code. Here each is the operation that it would be there.
+`contextlib.redirect_stdout`, `warnings.catch_warnings` and `threading.settrace` bind variables of other modules, an
+import statement looks into `sys.modules`: none of that is rewritten code. Here each is the operation that it would be
+there.
 """
 
 from __future__ import annotations
@@ -10,11 +12,13 @@ import builtins
 import contextlib
 import importlib
 import sys
+import threading
 import warnings
 from types import ModuleType
 from typing import Any
 
 from treadle.core.operation import READ, WRITE
+from treadle.threads import settings
 from treadle.threads.hooks.points import during
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.names import is_private, name_by_path
@@ -45,6 +49,9 @@ def _exchange(module: str, name: str) -> None:
     """A variable of a module is about to be bound anew: from now on reading it is an operation, too."""
     strand = here()
     if strand is not None:
+        variables = vars(sys.modules[module])
+        settings.variable_changes(variables, name)
+        settings.container_met(module, variables.get(name))
         strand.execution.rebind(f"{module}.{name}")
         if len(strand.execution.strands) > 1 and _asked_by_the_program():
             # it is several steps of Python code that is not rewritten
@@ -58,6 +65,24 @@ def _asked_by_the_program() -> bool:
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
         frame = frame.f_back
     return frame is not None and frame.f_globals.get("__name__") in REWRITTEN
+
+
+def _setter(real: Any, name: str) -> Any:
+    def set_for_new_threads(func: Any) -> None:
+        _exchange("threading", name)
+        real(func)
+
+    return set_for_new_threads
+
+
+def _getter(real: Any, name: str) -> Any:
+    def get_for_new_threads() -> Any:
+        strand = here()
+        if strand is not None:
+            strand.access(READ, "threading", name)
+        return real()
+
+    return get_for_new_threads
 
 
 def redirect_enter(self: Any) -> Any:
@@ -168,6 +193,15 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
     (_Catch, {"__enter__": catch_enter, "__exit__": catch_exit}),
     (builtins, {"__import__": import_}),
     (importlib, {"reload": reload}),
+    (
+        threading,
+        {
+            "settrace": _setter(threading.settrace, "_trace_hook"),
+            "gettrace": _getter(threading.gettrace, "_trace_hook"),
+            "setprofile": _setter(threading.setprofile, "_profile_hook"),
+            "getprofile": _getter(threading.getprofile, "_profile_hook"),
+        },
+    ),
     (
         warnings,
         {
