@@ -36,8 +36,14 @@ SEARCHED = (
     "plain_protocols",
     "plain_syntax",
     "plain_values",
+    "reached_arguments",
+    "reached_caches",
     "strange_library",
 )
+# Every path by which two threads reach one thing that its writers could think of.
+REACHED: tuple[str, ...] = ("classes", "containers", "functions", "iterators", "loops", "modules", "settings")
+REACHED += ("slots", "streams", "syntax", "threads", "tools")
+FILES += (*(f"reached_{what}" for what in REACHED),)
 FILES += ("strangers_language", "strangers_library", "strangers_objects", "strangers_streams", "waiting", *SEARCHED)
 for _file in FILES:
     import_module(f"tests.programs.adversarial.{_file}")
