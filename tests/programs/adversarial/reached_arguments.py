@@ -422,3 +422,16 @@ def ok_random_objects_of_their_own():
 
     par(go, go)
     assert got[0] == got[1]
+
+
+@fails
+def decimal_flags_kept_beside_their_context():
+    context = decimal.Context(prec=3, traps=[])
+    flags = context.flags
+    got = []
+
+    def look():
+        got.append(bool(flags[decimal.Inexact]) == bool(flags[decimal.Inexact]))
+
+    par(lambda: context.divide(decimal.Decimal(1), decimal.Decimal(3)), look)
+    assert got == [True]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextvars
 import ctypes
+import decimal
 import enum
 import gc
 import io
@@ -386,6 +387,8 @@ def _parts(obj: Any, kind: int) -> list[tuple[Any, str, Any]]:
         return _in_context(obj)
     elif type(obj) in _OVER_CONTEXTS:
         return found
+    elif type(obj) is decimal.Context:  # what the collector sees of it differs between versions
+        return [(obj.flags, ".{}", "flags"), (obj.traps, ".{}", "traps")]
     attributes = attributes_of(obj)
     if attributes is not None:
         for name, value in attributes.items():
