@@ -335,6 +335,48 @@ def test_the_loops_that_uvloop_makes_are_replaced(monkeypatch: pytest.MonkeyPatc
     assert type(uvloop.new_event_loop()) is uvloop.Loop
 
 
+class OwnLoop(asyncio.SelectorEventLoop):
+    """A class of event loops that a program has."""
+
+
+def run_on(loop: asyncio.AbstractEventLoop) -> list[int]:
+    """The order in which two tasks run on a loop."""
+    seen: list[int] = []
+
+    async def work(number: int) -> None:
+        seen.append(number)
+
+    async def main() -> None:
+        await asyncio.gather(work(0), work(1))
+
+    try:
+        loop.run_until_complete(main())
+    finally:
+        loop.close()
+    return seen
+
+
+def test_a_loop_that_a_policy_makes_is_controlled() -> None:
+    def test() -> None:
+        policy = asyncio.get_event_loop_policy()
+        policy.set_event_loop(policy.new_event_loop())
+        assert run_on(policy.get_event_loop()) == [0, 1]
+
+    assert treadle.check(test, any_order=True).failed
+
+
+def test_a_loop_of_a_class_of_the_program_is_no_pass() -> None:
+    def test() -> None:
+        thread = threading.Thread(target=lambda: None)
+        thread.start()
+        assert run_on(OwnLoop()) == [0, 1]
+        thread.join()
+
+    result = treadle.check(test, any_order=True)
+    assert result.verdict is Verdict.CUT
+    assert "event loop of its own class (OwnLoop)" in result.reason
+
+
 def test_task_names_are_the_same_in_every_execution() -> None:
     names: list[str] = []
 

@@ -63,6 +63,7 @@ class TaskExecution(Execution):
         self.unretrieved: list[Any] = []  # futures with an exception that nobody looked at
         self.blocking: dict[str, float] = {}  # place -> seconds that a loop was kept from running
         self.replaced: set[str] = set()  # loops and policies that the program asked for
+        self.uncontrolled: set[str] = set()  # classes of event loops that the program made by itself
         self.cancellations = 0  # how often the search has cancelled a task
         self.cancelled: CancelledTask | None = None  # the last of them
         self.met: set[str] = set()  # names of the tasks that it could have cancelled, where it asks for names
@@ -100,7 +101,7 @@ class TaskExecution(Execution):
             and self.ended_well
             and not (self.revealed or self.chose_between_steps or self.called_unsafely or self.values or self.lets_go)
             and not (self.assumed or self.hash_orders or self.in_steps or self.atomic)
-            and not (self.watched or self.untaken or self.seen or self.met or self.owners)
+            and not (self.watched or self.untaken or self.seen or self.met or self.owners or self.uncontrolled)
             and not (self.looping or self.woken or self.unrecorded)
             and self.connected is None
             and self.alarm is None

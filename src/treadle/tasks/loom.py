@@ -150,6 +150,9 @@ class TaskLoom(Loom):
         if run.chose_between_steps and strategy.reads_footprints:
             self.classes_unknown = True
             self.incomplete = "with any_order, timers of one deadline are not run in every order against other steps"
+        if run.uncontrolled:
+            own = " and ".join(sorted(run.uncontrolled))
+            self.incomplete = f"the test makes an event loop of its own class ({own}), whose orders are not explored"
         if self.any_order and run.called_unsafely:
             self.incomplete = (
                 "with any_order, what a thread schedules or cancels in the loop of another one without waking it is "

@@ -40,6 +40,7 @@ _real_register_task: Any = tasks._register_task
 _real_all_tasks = tasks.all_tasks
 _real_as_completed: Any = tasks.as_completed
 _real_runner_init: Any = runners.Runner.__init__
+_real_loop_init: Any = asyncio.base_events.BaseEventLoop.__init__
 _real_warn_unawaited: Any = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
 _real_selector_loop: Any = asyncio.SelectorEventLoop
 _ALL_TASKS: Any = vars(tasks)["_scheduled_tasks" if hasattr(tasks, "_scheduled_tasks") else "_all_tasks"]  # up to 3.11
@@ -59,6 +60,31 @@ def _runner_init(self: Any, *, debug: bool | None = None, loop_factory: Any = No
             strand.execution.replaced.add(f"the loop factory of {module}")  # type: ignore[attr-defined]
         loop_factory = new_event_loop
     _real_runner_init(self, debug=debug, loop_factory=loop_factory)
+
+
+def _loop_init(self: Any, *args: Any, **kwargs: Any) -> None:
+    """A loop of a class that the program has derived from asyncio's stays what it is, and a pass knows of it."""
+    strand = here()
+    if strand is not None and isinstance(strand.execution, TaskExecution):
+        strand.execution.uncontrolled.add(type(self).__qualname__)
+    _real_loop_init(self, *args, **kwargs)
+
+
+# The policy that asyncio's own ones are derived from (from 3.14 on under the second name).
+_POLICY: Any = vars(events).get("BaseDefaultEventLoopPolicy") or vars(events)["_BaseDefaultEventLoopPolicy"]
+
+
+def _of_policy(name: str, controlled_form: Any) -> Any:
+    """A method of event loop policies that does inside an execution what the function of asyncio does."""
+    real = vars(_POLICY)[name]
+
+    def method(self: Any, *args: Any) -> Any:
+        strand = here()
+        inside = strand is not None and isinstance(strand.execution, TaskExecution)
+        return controlled_form(*args) if inside else real(self, *args)
+
+    method.__name__ = name
+    return method
 
 
 class _Loops(type):
@@ -178,6 +204,15 @@ def _patches() -> list[tuple[Any, dict[str, Any]]]:
                 **({"_get_event_loop": running.get_event_loop} if hasattr(events, "_get_event_loop") else {}),
             },
         ),
+        (
+            _POLICY,
+            {
+                "new_event_loop": _of_policy("new_event_loop", new_event_loop),
+                "get_event_loop": _of_policy("get_event_loop", running.get_event_loop),
+                "set_event_loop": _of_policy("set_event_loop", running.set_event_loop),
+            },
+        ),
+        (asyncio.base_events.BaseEventLoop, {"__init__": _loop_init}),
         (asyncio, {"SelectorEventLoop": SelectorEventLoop}),
         (runners, {"run": drawn_run}),
         (runners.Runner, {"__init__": _runner_init}),
