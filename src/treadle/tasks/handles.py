@@ -32,7 +32,8 @@ class LoopHandle(_AnyHandle):  # type: ignore[misc]
         this._args = args
         this._cancelled = False
         this._repr = None
-        this._source_traceback = format_helpers.extract_stack(sys._getframe(1)) if loop._debug else None
+        # of who called the loop
+        this._source_traceback = format_helpers.extract_stack(sys._getframe(2)) if loop._debug else None
 
     def cancel(self) -> None:
         _access_to(self)
