@@ -17,6 +17,7 @@ from treadle.core import usual
 from treadle.core.errors import TreadleError
 from treadle.core.result import Result
 from treadle.tasks import oracles
+from treadle.tasks.kept_locks import MadeLock
 from treadle.threads.outcome import usual_in_plain_runs
 
 
@@ -225,3 +226,40 @@ def test_what_asyncio_logs_in_a_plain_run_as_well_is_a_warning() -> None:
         result = treadle.check(test)
     assert result.findings == []
     assert [warning.kind for warning in result.warnings] == ["exception never retrieved, as in a plain run"]
+
+
+def test_a_lock_that_a_cancelled_task_keeps_is_named_by_its_line() -> None:
+    async def holder(lock: asyncio.Lock) -> None:
+        await lock.acquire()
+        await asyncio.sleep(1)
+        lock.release()
+
+    async def test() -> None:
+        task = asyncio.create_task(holder(asyncio.Lock()))
+        await asyncio.wait([task])
+
+    [warning] = treadle.check(test, cancel="at-await").warnings
+    assert warning.kind == "lock kept after a cancellation"
+    assert warning.message.startswith("the Lock made at ")
+    assert "holder was cancelled at " in warning.message
+
+
+def test_a_semaphore_that_is_given_back_whatever_happens_is_no_warning() -> None:
+    async def holder(semaphore: asyncio.Semaphore) -> None:
+        async with semaphore:
+            await asyncio.sleep(1)
+
+    async def test() -> None:
+        await asyncio.wait([asyncio.create_task(holder(asyncio.Semaphore(2)))])
+
+    result = treadle.check(test, cancel="at-await")
+    assert result.executions > 1
+    assert not result.warnings
+
+
+@pytest.mark.parametrize(
+    ("state", "free", "held"),
+    [({"_locked": True}, 0, True), ({"_locked": False}, 0, False), ({"_value": 1}, 2, True), ({"_value": 2}, 2, False)],
+)
+def test_a_lock_is_held_by_what_its_dictionary_says(state: dict[str, int], free: int, held: bool) -> None:
+    assert MadeLock("Lock", state, free, ("", 0)).is_held is held

@@ -24,6 +24,7 @@ from treadle.tasks.choices import OpenChoice, Option
 from treadle.tasks.chosen_steps import time_has_moved
 from treadle.tasks.environment import NO_TIMER, NOTHING_CANCELLED, CancelledTask
 from treadle.tasks.futures import RECORDED, DrawnTask
+from treadle.tasks.kept_locks import MadeLock
 from treadle.tasks.network import Network
 from treadle.tasks.running import RUNNING
 from treadle.tasks.steps import Block, TaskStrand, described, task_name, task_of
@@ -63,6 +64,7 @@ class TaskExecution(Execution):
         self.unretrieved: list[Any] = []  # futures with an exception that nobody looked at
         self.blocking: dict[str, float] = {}  # place -> seconds that a loop was kept from running
         self.replaced: set[str] = set()  # loops and policies that the program asked for
+        self.made_locks: list[MadeLock] = []  # where something may be cancelled
         self.uncontrolled: set[str] = set()  # classes of event loops that the program made by itself
         self.cancellations = 0  # how often the search has cancelled a task
         self.cancelled: CancelledTask | None = None  # the last of them
@@ -101,7 +103,8 @@ class TaskExecution(Execution):
             and self.ended_well
             and not (self.revealed or self.chose_between_steps or self.called_unsafely or self.values or self.lets_go)
             and not (self.assumed or self.hash_orders or self.in_steps or self.atomic)
-            and not (self.watched or self.untaken or self.seen or self.met or self.owners or self.uncontrolled)
+            and not (self.watched or self.untaken or self.seen or self.met or self.owners)
+            and not (self.uncontrolled or self.made_locks)
             and not (self.looping or self.woken or self.unrecorded)
             and self.connected is None
             and self.alarm is None
@@ -424,6 +427,7 @@ class TaskExecution(Execution):
             or self.unretrieved
             or self.blocking
             or self.replaced
+            or (self.cancellations and self.made_locks)
             or super().troubled
         )
 

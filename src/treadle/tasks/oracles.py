@@ -4,7 +4,8 @@ Findings: an exception in a callback, an exception that nobody retrieved, a task
 pending or whose loop was closed while it was, a coroutine that nobody awaited. A program that sets its own exception
 handler is told instead, as always. What asyncio writes to its log in a plain run as well, which passes, is a warning.
 
-Warnings: time that passed inside one step of a loop, which is a call that blocks all its tasks.
+Warnings: time that passed inside one step of a loop, which is a call that blocks all its tasks; a lock that nobody can
+take any more after a cancellation.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from treadle.core import usual
 from treadle.core.result import Finding
+from treadle.tasks.kept_locks import MadeLock
 from treadle.threads.outcome import is_usual
 
 
@@ -64,7 +66,18 @@ def warnings(run: Any) -> list[Finding]:
             Finding("event loop replaced", f"{what} is replaced: the test runs on Treadle's own event loop")
             for what in sorted(run.replaced)
         ]
+        + ([_kept(lock, run) for lock in run.made_locks if lock.is_held] if run.cancellations else [])
     )
+
+
+def _kept(lock: MadeLock, run: Any) -> Finding:
+    file, line = lock.place
+    struck = "a timeout ran out"
+    if run.cancelled is not None:
+        places = [f" at {path}:{number}" for path, number, _ in run.cancelled.place[:1]]
+        struck = f"{run.cancelled.name} was cancelled{''.join(places)}"
+    message = f"the {lock.kind} made at {file}:{line} is still held at the end, after {struck}: nobody gives it back"
+    return Finding("lock kept after a cancellation", message)
 
 
 def _told(context: dict[str, Any]) -> Finding:

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from treadle.core.errors import Unsupported
-from treadle.tasks import running
+from treadle.tasks import kept_locks, running
 from treadle.tasks.drawing import new_event_loop
 from treadle.tasks.drawing import run as drawn_run
 from treadle.tasks.execution import TaskExecution
@@ -213,6 +213,7 @@ def _patches() -> list[tuple[Any, dict[str, Any]]]:
             },
         ),
         (asyncio.base_events.BaseEventLoop, {"__init__": _loop_init}),
+        *kept_locks.patches(),
         (asyncio, {"SelectorEventLoop": SelectorEventLoop}),
         (runners, {"run": drawn_run}),
         (runners.Runner, {"__init__": _runner_init}),
