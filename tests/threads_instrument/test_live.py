@@ -103,3 +103,46 @@ def test_what_is_frozen_is_found_and_a_second_look_is_at_young_objects(
     finally:
         gc.unfreeze()
         gc.enable()
+
+
+@pytest.mark.skipif(not live._HAS_GENERATIONS or live._IMMORTAL, reason="everything is looked at, every time")
+def test_one_look_at_everything_is_for_all_modules_that_were_asked_for(
+    module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = types.ModuleType("has_more")
+    exec("def more(): pass", vars(other))
+    functions_of([module])
+    functions_of([other])
+    gc.collect()
+    looked: list[int] = []
+    usual = live._functions_among
+
+    def among(objects: list[Any]) -> Any:
+        looked.append(len(objects))
+        return usual(objects)
+
+    monkeypatch.setattr(live, "_functions_among", among)
+    with_collector = gc.isenabled()
+    gc.disable()  # no object becomes old meanwhile
+    try:
+        assert names(other) == ["more"]
+        everything = max(looked)
+        looked.clear()
+        assert names(module) == ["first", "maker"]
+    finally:
+        if with_collector:
+            gc.enable()
+    assert sum(looked) < everything / 2
+
+
+def test_of_two_modules_of_one_name_the_one_that_is_asked_for_has_what_was_generated(module: Any) -> None:
+    def generated(owner: Any) -> Any:
+        space: dict[str, Any] = {"__name__": owner.__name__}
+        exec(compile("def made_for_a_class(): pass", "<generated>", "exec"), space)
+        owner.kept = space["made_for_a_class"]
+        return owner
+
+    older, newer = generated(types.ModuleType("has_functions")), generated(module)
+    for asked in (older, newer, older):
+        gc.collect()
+        assert "made_for_a_class" in names(asked)

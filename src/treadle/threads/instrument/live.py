@@ -4,7 +4,7 @@ A function may be held by anything (a registry elsewhere, a closure, an instance
 all of them. Looking through everything it knows takes milliseconds, and a check needs that twice. So what a full look
 found is kept, by weak references. What was made since then is young: it stays in the two younger generations of the
 collector until these are collected into the oldest, which the collector counts. While those counts stand, a look at
-the young objects is enough.
+the young objects is enough. A full look is for all modules that were ever asked for: others ask for those next.
 
 Invariant: `functions_of` returns every live function of the modules, each once.
 """
@@ -39,6 +39,7 @@ class _KnownFunctions:
 
 
 _known: WeakKeyDictionary[ModuleType, _KnownFunctions] = WeakKeyDictionary()
+_NEVER = (-1, -1, -1)
 
 
 _frozen = False
@@ -56,7 +57,8 @@ def thaw() -> None:
     if _frozen:
         gc.unfreeze()  # all of it is old now, also functions that nobody has asked for yet
         _frozen = False
-        _known.clear()
+        for known in _known.values():
+            known.collections = _NEVER
 
 
 def functions_of(modules: list[ModuleType]) -> Found:
@@ -74,13 +76,15 @@ def functions_of(modules: list[ModuleType]) -> Found:
             return [pair for module in modules for pair in _still_alive(module)]
         before = _collections()
     functions = _functions_among(gc.get_objects())
+    asked_for = set(modules)
+    # last who was asked for: of two modules of one name it is the one that counts
+    everywhere = [*(module for module in _known if module not in asked_for), *modules]
     if gc.get_freeze_count():  # what is frozen is in no generation; CPython 3.12 begins with some
-        functions += reachable_functions(modules)
-    found = _belonging(functions, modules)
-    for module in modules:
+        functions += reachable_functions(everywhere)
+    for module in everywhere:
         _known[module] = _KnownFunctions(before, {})
-    _keep(found)
-    return found
+    _keep(_belonging(functions, everywhere))
+    return [pair for module in modules for pair in _still_alive(module)]
 
 
 def _collections() -> tuple[int, int, int]:
