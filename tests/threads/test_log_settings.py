@@ -5,8 +5,12 @@ from __future__ import annotations
 import io
 import logging
 import logging.config
+import sys
 import threading
+import types
 from typing import Any
+
+import pytest
 
 import treadle
 from treadle.threads.log_settings import LogSettings
@@ -70,3 +74,29 @@ def test_what_an_import_does_to_its_own_logger_stays() -> None:
     library.addHandler(logging.StreamHandler(io.StringIO()))
     settings.restore()
     assert library.handlers == [nothing]
+
+
+def test_a_logger_that_an_execution_makes_is_new_in_the_next_one() -> None:
+    def main() -> None:
+        mine = logging.getLogger("tests.made_and_changed_inside")
+        assert mine.level == logging.NOTSET
+        threads = [threading.Thread(target=mine.setLevel, args=(logging.ERROR,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    result = treadle.check(main)
+    assert result.verdict.name.startswith("PASSED"), result
+
+
+def test_the_level_that_an_import_gives_its_logger_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = LogSettings()
+    monkeypatch.setitem(sys.modules, "tests.sets_a_level", types.ModuleType("tests.sets_a_level"))
+    library = logging.getLogger("tests.sets_a_level")
+    library.setLevel(logging.ERROR)
+    settings.restore()
+    assert library.level == logging.ERROR
+    library.setLevel(logging.DEBUG)  # by the next execution
+    settings.restore()
+    assert library.level == logging.ERROR

@@ -1,12 +1,14 @@
 """How logging is configured is put back after an execution: a server that is started configures it anew each time.
 
-Loggers that an execution made stay, because modules keep them, but without the handlers that it gave them. What
-happens to a handler that was there before (its level, its formatter) is not put back.
+Loggers that an execution made stay, because modules keep them, but as `logging.getLogger` makes them; where it has also
+imported modules, which may have set them up, only without their handlers. What happens to a handler that was there
+before (its level, its formatter) is not put back.
 """
 
 from __future__ import annotations
 
 import logging
+import sys
 from typing import Any, NamedTuple
 
 _OWN: Any = logging  # names with an underscore are its own, and the same in every version
@@ -20,6 +22,9 @@ class _Logger(NamedTuple):
     level: int
     propagate: bool
     disabled: bool
+
+
+_NEW = _Logger((), (), logging.NOTSET, True, False)
 
 
 def _told(logger: logging.Logger) -> _Logger:
@@ -39,13 +44,18 @@ class LogSettings:
         self._handlers = list(_OWN._handlerList)
         self._named = dict(_OWN._handlers)
         self._disabled = logging.root.manager.disable
+        self._modules = len(sys.modules)
 
     def restore(self) -> None:
         changed = False
+        imported, self._modules = len(sys.modules) != self._modules, len(sys.modules)
         for logger in _loggers():
             kept, told = self._kept.get(logger), _told(logger)
             if kept is None:
-                kept = told._replace(handlers=tuple(one for one in told.handlers if type(one) is logging.NullHandler))
+                handlers = tuple(one for one in told.handlers if type(one) is logging.NullHandler)
+                kept = (told if imported else _NEW)._replace(handlers=handlers)
+                if imported:
+                    self._kept[logger] = kept
             if told != kept:
                 changed = True
                 logger.handlers[:], logger.filters[:] = kept.handlers, kept.filters
