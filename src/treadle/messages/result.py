@@ -76,6 +76,7 @@ class ScheduleResult(JsonForm):
     strategy: str = field(default="schedule", metadata=NOT_IN_JSON)
     switches: str = field(default="", metadata=NOT_IN_JSON)
     bounds: dict[str, int] = field(default_factory=dict, metadata=NOT_IN_JSON)
+    evidence: None = field(default=None, metadata=NOT_IN_JSON)
     atomic_modules: list[str] = field(default_factory=list, metadata=NOT_IN_JSON)
 
     @property
