@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from treadle.threads.last_points import at_last_point
+from treadle.threads.greenlets import Pool
+from treadle.threads.last_points import at_last_point, throw_out
+from treadle.threads.strands import STATE
 from treadle.threads.unwinding import StrandEnd
 
 
@@ -34,3 +36,21 @@ def test_a_finally_block_does_not_wait(free: bool) -> None:
     else:
         with pytest.raises(StrandEnd):
             at_last_point(strand)
+
+
+def test_a_strand_may_be_ended_before_its_first_step() -> None:
+    """As when a signal strikes between its making and its first step: what it raised is not hidden by the end."""
+    pool = Pool()
+    worker = pool.worker()
+    execution = SimpleNamespace(pool=pool, ending=True, left=lambda strand, worker: pool.hub)
+    strand: Any = SimpleNamespace(execution=execution, finished=False, greenlet=worker.greenlet, index=1)
+    worker.strand = strand
+    try:
+        throw_out([strand])
+    finally:
+        STATE.strand = None
+    assert strand.finished
+    assert worker.strand is None
+    assert not worker.greenlet.dead  # it runs others
+    pool.free.append(worker)
+    pool.close()

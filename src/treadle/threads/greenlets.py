@@ -23,12 +23,13 @@ class Worker:
         self.greenlet = greenlet(self._loop, hub)
 
     def _loop(self) -> None:
-        self.hub.switch()
+        following = self.hub
         while True:
-            strand = self.strand
-            assert strand is not None
-            execution = strand.execution
             try:
+                following.switch()  # until there is a strand to run, which may also be ended before its first step
+                strand = self.strand
+                assert strand is not None
+                execution = strand.execution
                 begin(self.greenlet, strand.run)
                 if execution.lets_go and not execution.ending:
                     let_go(execution, strand, last=True)
@@ -43,14 +44,17 @@ class Worker:
             except GreenletExit:
                 return  # killed by the garbage collector, in whatever strand it runs: nobody is to be switched to
             except BaseException as error:
-                strand.exception = error
+                assert self.strand is not None
+                self.strand.exception = error
             if is_abandoned(self.greenlet):
                 return
+            strand = self.strand
+            assert strand is not None
+            execution = strand.execution
             strand.finished = True
             self.strand = None
             following = execution.left(strand, self)
             del strand, execution  # or what it had would die in the middle of the next execution
-            following.switch()
 
 
 class Pool:
