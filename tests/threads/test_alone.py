@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from typing import Any
+
+import pytest
 
 import treadle
 from tests.threads_primitives.running import execute
@@ -54,6 +57,31 @@ def test_what_belonged_to_a_local_that_has_died_is_not_put_back_for_another_at_i
 
     execute(main)
     assert seen == [None] * 20
+
+
+@pytest.mark.skipif(not native_locals._EXCHANGES, reason="nothing is exchanged")
+def test_the_collector_does_not_come_while_entries_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    execute(lambda: None)  # so that it is known where they are
+    entries: Any = native_locals._SHOWN.dictionary
+    usual = native_locals._made_for
+
+    def made_for(key: str) -> Any:
+        if gc.isenabled():  # then it may come with any object that is made
+            gc.collect()
+        return usual(key)
+
+    monkeypatch.setattr(native_locals, "_made_for", made_for)
+    locals_ = [native_locals_of() for _ in range(2)]
+    for one in locals_:
+        one.name = "taken"
+    ring: list[Any] = [locals_]
+    ring.append(ring)
+    del locals_, one, ring  # they go when the collector comes
+    before = len(entries)
+    taken = native_locals._taken_out(entries)
+    entries.update({key: entry for key, (entry, _) in taken.items()})
+    assert len(entries) == before
+    assert gc.isenabled()
 
 
 def native_locals_of() -> Any:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from gc import disable, enable, isenabled
 from typing import Any, TypeVar
 
 from treadle.threads.carriers import greenlet
@@ -77,16 +78,27 @@ def show(strand: Any) -> None:
     if of is shown.of:
         return
     if entries:
-        shown.others[shown.of] = {
-            key: (entries.pop(key), _made_for(key))
-            for key in list(entries)
-            if type(key) is str and key.startswith(_KEY)
-        }
+        shown.others[shown.of] = _taken_out(entries)
     if shown.others:
         for key, (entry, made_for) in shown.others.pop(of, _NOTHING).items():
             if made_for() is not None:
                 entries[key] = entry
     shown.of = of
+
+
+def _taken_out(entries: dict[Any, Any]) -> dict[str, tuple[Any, weakref.ref[Any]]]:
+    """The collector must not come meanwhile: with a `threading.local` that it ends, entries go that are to be taken."""
+    collects = isenabled()
+    disable()
+    try:
+        return {
+            key: (entries.pop(key), _made_for(key))
+            for key in list(entries)
+            if type(key) is str and key.startswith(_KEY)
+        }
+    finally:
+        if collects:
+            enable()
 
 
 _NOTHING: dict[str, tuple[Any, weakref.ref[Any]]] = {}
