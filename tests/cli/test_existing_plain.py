@@ -187,3 +187,32 @@ def test_threads_that_share_nothing_are_no_proof(cli: Cli, project: Path) -> Non
     explored(cli, project, ONE_SCHEDULE.replace("seen.append(1)", "len('x')").replace("[1, 2]", "[2]"))
     row = json.loads(cli("try", "test_existing.py", "--json").out)["tests"][0]
     assert (row["verdict"], row["one_schedule"]) == ("NOTHING-TO-EXPLORE", False)
+
+
+TIME_PASSES = """
+class Counter:
+    hits = 0
+    def hit(self):
+        hits = self.hits
+        self.hits = hits + 1
+
+def test_it():
+    start, counter = time.perf_counter(), Counter()
+    both(counter.hit, counter.hit)
+    assert time.perf_counter() - start > 0
+    assert counter.hits EXPECTED
+"""
+
+
+def test_a_test_that_needs_time_to_pass_between_two_readings_is_explored_so(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, TIME_PASSES.replace("EXPECTED", "in (1, 2)"))
+    assert found["verdict"] == "PASSED-EXHAUSTIVE", found
+    assert found["executions"] > 1
+    assert "ticking clock" in {warning["kind"] for warning in found["warnings"]}
+
+
+def test_what_is_found_then_replays(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, TIME_PASSES.replace("EXPECTED", "== 2"))
+    assert found["verdict"] == "FAILED", found
+    (finding,) = found["findings"]
+    assert finding["replayed"] == "a fresh process"

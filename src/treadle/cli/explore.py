@@ -30,6 +30,7 @@ from treadle.report.progress import Progress
 from treadle.report.terminal import PLAIN, harmless
 from treadle.search import strategies
 from treadle.threads.switching import MODELS
+from treadle.threads.virtual_time import CLOCKS
 
 # The options that also mean something for an ABS model, which runs no Python.
 _MODELS_ONLY = {
@@ -52,6 +53,7 @@ _FOR_MODELS = {"executions", "seconds", *_MODELS_ONLY}
 @click.option("--preemptions", type=int, metavar="N", help="Only schedules with at most N preemptions.")
 @click.option("--delays", type=int, metavar="N", help="Only schedules with at most N delays.")
 @click.option("--timeouts", metavar="idle|any", help="When a timeout may fire: when nothing else can run, or any time.")
+@click.option("--clock", metavar="still|ticking", help="Time stands still while threads run, or moves as it is read.")
 @click.option("--any-order", is_flag=True, default=None, help="Also permute the steps of asyncio tasks that are ready.")
 @click.option(
     "--cancel", metavar="never|at-await[:NAME,NAME]", help="Cancel a task (one of these) at one of its awaits, once."
@@ -133,6 +135,7 @@ def check_options(
     preemptions: int | None = None,
     delays: int | None = None,
     timeouts: str = "idle",
+    clock: str = "still",
     granularity: str = "accesses",
     delivery: str = "mailbox",
     switches: str = "free",
@@ -145,6 +148,8 @@ def check_options(
             raise UsageError(f"a budget of {budget:g} {name} leaves nothing to run; give more than 0")
     if timeouts not in ("idle", "any"):
         raise UsageError(f"--timeouts must be 'idle' or 'any', not '{timeouts}'")
+    if clock not in CLOCKS:
+        raise UsageError(f"--clock must be 'still' or 'ticking', not '{clock}'")
     if granularity not in ("messages", "accesses"):
         raise UsageError(f"--granularity must be 'messages' or 'accesses', not '{granularity}'")
     if delivery not in ("mailbox", "causal", "promised"):

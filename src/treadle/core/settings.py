@@ -23,6 +23,7 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "delays": ((int,), "a whole number"),
     "operations": ((int,), "a whole number"),
     "timeouts": ((str,), '"idle" or "any"'),
+    "clock": ((str,), '"still" or "ticking"'),
     "any_order": ((bool,), "true or false"),
     "cancel": ((str,), '"never", "at-await" or "at-await:NAME,NAME"'),
     "seed": ((int,), "a whole number"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from treadle.core.errors import NothingToExplore, TreadleError, UsageError
+from treadle.core.errors import NothingToExplore, TreadleError, Unsupported, UsageError
 from treadle.core.result import Finding, Result
 from treadle.core.trail import Trail
 from treadle.core.verdict import Verdict, exception_for
@@ -29,6 +29,8 @@ from treadle.report.explore_page import result_part
 from treadle.tasks.oracles import usual_name
 from treadle.threads.carriers import getcurrent
 from treadle.threads.outcome import type_in_thread, usual_in_plain_runs
+
+_TICKS = "the test fails where time stands still while it runs, so each reading of a clock moves it on by a microsecond"
 
 
 def take_over(item: pytest.Function) -> None:
@@ -61,6 +63,7 @@ def explore_item(item: pytest.Function) -> None:
         copies = campaign.copies or (Trail.parse(campaign.replay).settings.get("copies", 0) if campaign.replay else 0)
         body = copies_of(item, copies) if copies else Body(item)
         options = options_of(item)
+        blameless = False  # does it pass without Treadle, and under no schedule?
         shown = _terminal(item.config) if campaign.debug else body.redirected()
         with campaign.progress(target) as progress, shown:
             explore = partial(check, body.run, source=body.function, target=target, progress=progress)
@@ -78,11 +81,14 @@ def explore_item(item: pytest.Function) -> None:
                 if usual:
                     with usual_in_plain_runs(usual):
                         result = explore(**options)
+                blameless = result.failed and result.everywhere and _passes_plainly(item)
+                if blameless:
+                    result = _with_ticking_clock(explore, options, result)
         if isinstance(body, Copies) and not campaign.replay:
             judge_copies(item, body, result, copies)
         if result.failed and not campaign.replay:
             body.confirm(result)
-        if isinstance(result, Result) and result.failed and result.everywhere and _passes_plainly(item):
+        if blameless and result.failed and result.everywhere:
             _not_the_schedule(result)
         if isinstance(body, Copies) and not campaign.replay:
             tell_copies(item, result)
@@ -130,6 +136,21 @@ def _full_target(item: pytest.Function) -> str:
 
 def _passes_plainly(item: pytest.Function) -> bool:
     return _from_elsewhere(item) and raised_plainly(_full_target(item)) is not None
+
+
+def _with_ticking_clock(explore: Callable[..., Result], options: dict[str, Any], still: Result) -> Result:
+    """Does the test fail because time stands still between two looks at a clock? Then it is explored with one that
+    moves."""
+    seconds = options.get("seconds")
+    left = None if seconds is None else max(seconds - still.seconds, seconds / 4)
+    try:
+        ticking = explore(**options | {"clock": "ticking", "seconds": left})
+    except Unsupported:
+        return still
+    if ticking.failed and ticking.everywhere:
+        return still
+    ticking.warnings.append(Finding("ticking clock", _TICKS))
+    return ticking
 
 
 def _not_the_schedule(result: Result) -> None:

@@ -39,6 +39,7 @@ from treadle.threads.real_waits import thread_beside
 from treadle.threads.settings import Settings, put_back
 from treadle.threads.strands import MAIN_IDENT
 from treadle.threads.unasked import globals_of
+from treadle.threads.virtual_time import CLOCKS, TICK
 from treadle.threads.watchdog import PATIENCE, OutOfTime, ReallyBlocked, Watch, noticing_ctrl_c, watching
 from treadle.threads.without_gil import Note
 
@@ -60,6 +61,7 @@ class Loom:
         source: Any = None,
         instrument: Iterable[str] = (),
         timeouts: str = "idle",
+        clock: str = "still",
         seed: int = 0,
         most_steps: int = MOST_STEPS,
         patience: float = PATIENCE,
@@ -69,6 +71,8 @@ class Loom:
     ) -> None:
         if timeouts not in ("idle", "any"):
             raise UsageError(f"timeouts must be 'idle' or 'any', not {timeouts!r}")
+        if clock not in CLOCKS:
+            raise UsageError(f"clock must be 'still' or 'ticking', not {clock!r}")
         self.test = test
         self.source = test if source is None else source
         self.selection = ModuleSelection.for_test(self.source, tuple(instrument))
@@ -77,6 +81,7 @@ class Loom:
         self.looks_are_points = 0  # of these versions, for executions that check a pass
         self.hooks = with_checks(HOOKS) if gil else HOOKS
         self.timeouts = timeouts
+        self.clock = clock
         self.seed = seed
         self.most_steps = most_steps
         self.watch = Watch(patience)
@@ -217,6 +222,7 @@ class Loom:
             self.constants,
         )
         run.values = self.values
+        run.clock.tick = TICK if self.clock == "ticking" else 0.0
         run.looks_are_points = self.looks_are_points
         if self.coasts and self.watch.looks and not self.gil and not detail:
             run.coast_after = strategy.coast_after

@@ -8,12 +8,18 @@ from typing import Final
 # what Linux takes by default). Programs ask whether ten sleeps of a tenth took more than a second.
 LATE: Final = 0.000_05
 
+# What a reading does to the clock: nothing, or it moves it on by as little as clocks can tell apart. Programs ask
+# whether something took longer than no time at all.
+CLOCKS: Final = ("still", "ticking")
+TICK: Final = 0.000_001
+
 
 class Clock:
     """Virtual time: it moves only when nothing else can, and then a little further than was asked for."""
 
-    __slots__ = ("now", "start")
+    __slots__ = ("now", "start", "tick")
 
     def __init__(self, start: float = 1_000_000.0) -> None:
         self.start = start
         self.now = start
+        self.tick = 0.0  # seconds by which each reading moves it on

@@ -45,6 +45,7 @@ def check(
     delays: int | None = None,
     instrument: Sequence[str] | str = (),
     timeouts: str = "idle",
+    clock: str = "still",
     operations: int | None = None,
     any_order: bool = False,
     cancel: str = "never",
@@ -69,7 +70,7 @@ def check(
     builds a failure can happen; `kept` is a loom for several searches of the same test.
     `source` is the function whose module is rewritten when `test` itself only wraps it; `target` is how the trail
     names the test. `operations` is where an execution is stopped; without it, the length of fair executions
-    decides.
+    decides. With `clock="ticking"` each reading of a clock moves it on, where it stands still otherwise.
     `workers` processes take over a search that is not over in a second; those of a Dask cluster, when `cluster` is the
     address of its scheduler (`ship` sends the project there). With `resume` they go on with a search that was stopped.
     `any_order` also permutes the steps of asyncio tasks that are ready, whose order asyncio promises;
@@ -123,6 +124,7 @@ def check(
             preemptions=preemptions,
             delays=delays,
             timeouts=timeouts,
+            clock=clock,
             seed=seed,
             delivery=delivery,
             progress=progress,
@@ -133,7 +135,7 @@ def check(
         )
 
     def in_accesses(executions: int | None, seconds: float | None) -> Result:
-        settings = _settings(packages, timeouts, seed) | tasks_settings(any_order, cancel) | drawn
+        settings = _settings(packages, timeouts, clock, seed) | tasks_settings(any_order, cancel) | drawn
         search = SearchSetup(
             test,
             source,
@@ -152,6 +154,7 @@ def check(
             workforce,
             resume=resume,
             builds=builds,
+            clock=clock,
             kept=None if uses_actors(source if source is not None else test) else kept,
         )
         if granularity == messages.ACCESSES:
@@ -197,12 +200,14 @@ def _check_can_be_split(strategy: str, any_order: bool) -> None:
         raise UsageError("any_order is not split among workers; leave out one of the two")
 
 
-def _settings(packages: tuple[str, ...], timeouts: str, seed: int) -> dict[str, Any]:
+def _settings(packages: tuple[str, ...], timeouts: str, clock: str, seed: int) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     if packages:
         settings["instrument"] = list(packages)
     if timeouts != "idle":
         settings["timeouts"] = timeouts
+    if clock != "still":
+        settings["clock"] = clock
     if seed:
         settings["seed"] = seed
     return settings

@@ -38,6 +38,8 @@ def settings_of(loom: MessageLoom) -> dict[str, Any]:
         settings["delivery"] = loom.delivery
     if loom.timeouts != "idle":
         settings["timeouts"] = loom.timeouts
+    if loom.clock != "still":
+        settings["clock"] = loom.clock
     if loom.seed:
         settings["seed"] = loom.seed
     if loom.queues:

@@ -164,6 +164,7 @@ def check_messages(
     preemptions: int | None,
     delays: int | None,
     timeouts: str,
+    clock: str,
     seed: int,
     delivery: str,
     progress: Any,
@@ -175,7 +176,7 @@ def check_messages(
     """`treadle.check` at message granularity; `alone` when nobody looks at accesses afterwards."""
     make = functools.partial(make_strategy, strategy, seed=seed, preemptions=preemptions, delays=delays)
     make()
-    loom = MessageLoom(test, source=source, timeouts=timeouts, seed=seed, delivery=delivery, holding=False)
+    loom = MessageLoom(test, source=source, timeouts=timeouts, clock=clock, seed=seed, delivery=delivery, holding=False)
     settings = settings_of(loom) | extra
     with loom:
         search = _Messages(loom, make, target, settings, executions, seconds, progress, strategy)
@@ -208,6 +209,7 @@ def loom_for(settings: dict[str, Any], test: Callable[[], Any], source: Any) -> 
         test,
         source=source,
         timeouts=settings.get("timeouts", "idle"),
+        clock=settings.get("clock", "still"),
         seed=settings.get("seed", 0),
         delivery=settings.get("delivery", "promised"),
         queues=settings.get("queues", False),

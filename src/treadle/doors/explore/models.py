@@ -109,6 +109,7 @@ class SearchSetup:
     afterwards: Callable[[Loom, Result], None] = lambda loom, result: None
     shared: set[str] = field(default_factory=set)  # names of objects that are known to be shared
     builds: bool = True  # is it to be found out on which builds a failure can happen?
+    clock: str = "still"
     kept: OpenLoom | None = None  # that of earlier searches
     looped: bool = False  # does the test run an event loop? Known when it was run
 
@@ -223,6 +224,7 @@ class SearchSetup:
             source=self.source,
             instrument=self.packages,
             timeouts=self.timeouts,
+            clock=self.clock,
             any_order=self.any_order,
             cancel=self.cancel,
             seed=self.seed,

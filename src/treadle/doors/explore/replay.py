@@ -151,6 +151,7 @@ def loom_with(settings: dict[str, Any], test: Callable[[], Any], source: Any, sh
         source=source,
         instrument=tuple(settings.get("instrument", ())),
         timeouts=settings.get("timeouts", "idle"),
+        clock=settings.get("clock", "still"),
         any_order=settings.get("any_order", False),
         cancel=settings.get("cancel", "never"),
         seed=settings.get("seed", 0),

@@ -1,9 +1,10 @@
 """Virtual time: sleep, every clock of the time module, and what asks for the present date.
 
-Time stands still while strands run, and moves on when all of them wait for it, or when one lets it pass (`pass_time`):
-then reading a clock is an operation, before or behind that step. The wall clock starts at a fixed moment,
-so that an execution is the same on every day. `datetime.now` belongs to a C type, which takes no other attributes: it
-is replaced where rewritten code calls it, and, for all other code, in the dictionary of that type.
+Time stands still while strands run, and moves on when all of them wait for it, or when one lets it pass
+(`pass_time`), or, where the clock ticks, reads it: then reading a clock is an operation, before or behind that step.
+The wall clock starts at a fixed moment, so that an execution is the same on every day. `datetime.now` belongs to a C
+type, which takes no other attributes: it is replaced where rewritten code calls it, and, for all other code, in the
+dictionary of that type.
 """
 
 from __future__ import annotations
@@ -93,9 +94,14 @@ def travelling() -> bool:
 
 def _now(strand: Strand) -> float:
     strand.read_clock = True  # a loop that only watches the clock is waiting for time to pass
-    if CLOCK in strand.execution.rebound:
+    clock = strand.execution.clock
+    if clock.tick:
+        strand.execution.rebind(CLOCK)
+        strand.access(WRITE, CLOCK, None)
+        clock.now += clock.tick
+    elif CLOCK in strand.execution.rebound:
         strand.access(READ, CLOCK, None)
-    return strand.execution.clock.now
+    return clock.now
 
 
 def monotonic() -> float:
