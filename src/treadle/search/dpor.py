@@ -440,7 +440,7 @@ def _insert(tree: list[Branch], sequence: list[Step], running: Branch | None) ->
                 if not branch.children:
                     return
                 if place >= 0:
-                    sequence = sequence[:place] + sequence[place + 1 :]
+                    del sequence[place]  # it is nobody else's, and may be long
                     if not sequence:
                         return
                 tree = branch.children
