@@ -77,3 +77,18 @@ def test_as_many_cases_as_asked_for(capsys: pytest.CaptureFixture[str], wanted: 
     target = str(EXAMPLES / "producer_consumer.abs:Consumer.consumeN")
     found = told(capsys, "actor", target, "-k", "3", "--reduce", "stable", "--cases", wanted)
     assert (found["tests"], len(found["cases"])) == (159, number)
+
+
+def test_an_exception_of_the_model_is_no_assertion_whatever_its_name(tmp_path: Path) -> None:
+    model = tmp_path / "m.abs"
+    model.write_text("""
+        module M;
+        exception AssertionFailureLogged;
+        interface I { Unit m(Int n); }
+        class C implements I {
+          Unit m(Int n) { assert n != 1; if (n == 2) throw AssertionFailureLogged; }
+        }
+    """)
+    made = generate(f"{model}:C.m", domain=(0, 3))
+    kinds = {case.failures[0]: trail_of_case(made.target, case).kind for case in made.cases if case.failures}
+    assert kinds == {"AssertionFailException": "assertion", "AssertionFailureLogged": "exception"}

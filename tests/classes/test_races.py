@@ -33,8 +33,8 @@ def test_findings_that_share_an_unprotected_function_are_one_fault_the_gravest_f
     raises, other = found("exception", "raises", "get", "pop"), found("exception", "apart", "close")
     result = ClassResult("A", Verdict.FAILED, faults=[wrong, other, lost, raises])
     one_race_one_fault(result)
-    assert [fault.message for fault in result.faults] == ["raises", "apart"]
-    assert [effect.message for effect in result.faults[0].effects] == ["wrong", "lost"]
+    assert [fault.what for fault in result.faults] == ["raises", "apart"]
+    assert [effect.what for effect in result.faults[0].effects] == ["wrong", "lost"]
     assert result.reason == "2 faults, each with a schedule that was run again"
 
 
@@ -42,8 +42,8 @@ def test_a_warning_of_the_same_race_is_the_last_of_its_effects() -> None:
     result = ClassResult("A", Verdict.FAILED, faults=[found("linearizability", "wrong", "get")])
     result.warnings = [found("serializability", "hits", "get"), found("serializability", "far", "len")]
     one_race_one_fault(result)
-    assert [effect.message for effect in result.faults[0].effects] == ["hits"]
-    assert [warning.message for warning in result.warnings] == ["far"]
+    assert [effect.what for effect in result.faults[0].effects] == ["hits"]
+    assert [warning.what for warning in result.warnings] == ["far"]
 
 
 @pytest.mark.slow

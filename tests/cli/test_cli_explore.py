@@ -148,6 +148,10 @@ def test_a_skipped_test_is_no_pass(cli: Cli) -> None:
     assert "not today" in answer.out
 
 
+def test_strict_fails_when_every_test_was_skipped(cli: Cli) -> None:
+    assert cli("explore", "test_bank.py::test_skipped", "--strict").code == 1
+
+
 WRONG = {
     "no such file": (["nowhere.py::test_lost"], "there is no file or folder 'nowhere.py'"),
     "file misspelt": (["test_bnk.py::test_lost"], "did you mean 'test_bank.py'?"),

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from treadle.core.errors import AskNeverAnsweredError, DeadlockError, LeakedActorsError, LivelockError, TreadleError
-from treadle.core.verdict import Verdict, exception_for, worst, worst_exit_code
+from treadle.core.verdict import Verdict, exception_for, exit_code_of, worst, worst_exit_code
 
 
 def test_only_a_pass_exits_with_0() -> None:
@@ -31,6 +31,26 @@ def test_a_pass_beside_nothing_is_no_pass() -> None:
 def test_a_failure_counts_whatever_else_happened() -> None:
     assert worst_exit_code([0, 3, 2, 70, 1]) == 1
     assert worst_exit_code([0, 3, 2]) == 2
+
+
+def test_strict_fails_what_is_no_pass_also_beside_something_else_or_when_nothing_was_run() -> None:
+    assert [worst_exit_code([code], strict=True) for code in (0, 1, 2, 3, 70)] == [0, 1, 2, 1, 70]
+    assert worst_exit_code([3, 2], strict=True) == 1
+    assert worst_exit_code([], strict=True) == 1
+
+
+@pytest.mark.parametrize(
+    ("met", "code"),
+    [
+        ({}, 0),
+        ({"unfinished": True}, 3),
+        ({"unfinished": True, "refused": True}, 2),
+        ({"refused": True, "internal": True}, 70),
+    ],
+)
+def test_what_a_command_met_gives_its_code_and_a_failure_comes_first(met: dict[str, bool], code: int) -> None:
+    assert exit_code_of(failed=False, **met) == code
+    assert exit_code_of(failed=True, **met) == 1
 
 
 @pytest.mark.parametrize(

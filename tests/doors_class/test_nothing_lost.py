@@ -95,7 +95,7 @@ def test_a_fault_that_every_schedule_of_its_test_denies_is_listed_and_no_pass(
 def test_two_findings_whose_tests_do_the_same_are_one_test(monkeypatch: pytest.MonkeyPatch, trail: bool) -> None:
     result = found("ConnectionPool")
     [fault] = result.faults
-    result.faults.append(replace(fault, message=f"{fault.message} again"))
+    result.faults.append(replace(fault, what=f"{fault.what} again"))
     schedule = str(fault.trail) if trail else ""
     monkeypatch.setattr(shown, "_record", lambda result, tests, *_: [{"replay": schedule} for _ in tests])
     monkeypatch.setattr(shown, "not_as_told", lambda *_: {})

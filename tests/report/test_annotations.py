@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from sarif_pydantic import Sarif
 
-from treadle.cli.output import strictly
 from treadle.cli.schedule import schedule_remarks
 from treadle.core.builds import EVERY
 from treadle.core.result import Finding, Result, Step
@@ -20,7 +19,7 @@ from treadle.doors.actor.generated import generate
 from treadle.doors.actor.table import case_remarks
 from treadle.doors.class_.remarks import class_remarks
 from treadle.messages.result import OrderFinding, ScheduleResult
-from treadle.report.annotations import github, remarks, sarif, strict_code
+from treadle.report.annotations import github, remarks, sarif
 
 
 def lost_update(file: str) -> Result:
@@ -141,19 +140,6 @@ def test_sarif_is_what_others_read() -> None:
     assert place.physical_location is not None
     assert place.physical_location.region is not None
     assert place.physical_location.region.start_line == 13
-
-
-@pytest.mark.parametrize(
-    ("verdict", "code"),
-    [(Verdict.CUT, 1), (Verdict.NOTHING_TO_EXPLORE, 1), (Verdict.PASSED_EXHAUSTIVE, 0)],
-)
-def test_strict_fails_whatever_is_no_pass(verdict: Verdict, code: int) -> None:
-    assert strict_code([Result("t", verdict, 1, False, "dpor", 0.1)], verdict.exit_code) == code
-
-
-def test_strict_fails_what_is_no_pass_and_leaves_the_rest() -> None:
-    assert [strictly(True, code) for code in (0, 1, 2, 3, 70)] == [0, 1, 2, 1, 70]
-    assert [strictly(False, code) for code in (0, 1, 2, 3, 70)] == [0, 1, 2, 3, 70]
 
 
 @pytest.mark.parametrize("name", ["explore", "class", "schedule", "unit", "actor"])

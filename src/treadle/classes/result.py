@@ -52,7 +52,7 @@ class Fault(JsonForm):
     """A fault, minimised: what happened, why no order of the calls explains it, and the execution that shows it."""
 
     kind: str
-    message: str  # which calls, and what they do
+    what: str = field(metadata=in_json_as("message"))  # what the calls do, without their names
     methods: list[str]
     locations: list[str]
     witness: Witness = field(metadata=NOT_IN_JSON)
@@ -83,13 +83,16 @@ class Fault(JsonForm):
 
     @property
     def calls(self) -> str:
-        """The calls that are made at once, with which the message begins."""
+        """The calls that are made at once."""
         return calls_of(self.witness)
 
     @property
-    def what(self) -> str:
-        """The message without the calls."""
-        return self.message.removeprefix(f"{self.calls}: ")
+    def message(self) -> str:
+        """Which calls, and what they do."""
+        return f"{self.calls}: {self.what}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {**JsonForm.to_json(self), "message": self.message}
 
     @property
     def all_effects(self) -> list[Fault]:
@@ -193,26 +196,28 @@ def calls_of(witness: Witness) -> str:
 
 def message(witness: Witness) -> str:
     """What happened, in one sentence: `deposit || deposit: no order of the two calls gives balance == 1`."""
+    return f"{calls_of(witness)}: {what_happened(witness)}"
+
+
+def what_happened(witness: Witness) -> str:
+    """The sentence without the calls."""
     test, violation, outcome = witness.test, witness.violation, witness.outcome
-    head = calls_of(witness)
     kind, number, extra = violation.where
     texts = outcome.texts
     if violation.kind == "exception" and kind == "result":
         at = f" ({violation.place})" if violation.place else ""
         call = test.threads[number][extra].source()
-        return f"{head}: {call} raises {violation.message}{at}, as in no order of the calls"
+        return f"{call} raises {violation.message}{at}, as in no order of the calls"
     if kind == "field":
-        return f"{head}: no order of the calls gives {test.fields[number]} == {texts.get(violation.where, '?')}"
+        return f"no order of the calls gives {test.fields[number]} == {texts.get(violation.where, '?')}"
     if kind == "observed":
         call = test.omega[number].source()
         if violation.kind == "broken state":
-            return f"{head}: afterwards {call} raises {violation.message}, as after no order of the calls"
-        return f"{head}: no order of the calls gives {call} == {texts.get(violation.where, '?')}"
+            return f"afterwards {call} raises {violation.message}, as after no order of the calls"
+        return f"no order of the calls gives {call} == {texts.get(violation.where, '?')}"
     if kind == "later":
-        return (
-            f"{head}: afterwards {test.later[number].source()} raises {violation.message}, "
-            "as after no order of the calls"
-        )
+        call = test.later[number].source()
+        return f"afterwards {call} raises {violation.message}, as after no order of the calls"
     if kind == "result":
         given = [
             f"{call.source()} -> {texts.get(('result', thread, place), '?')}"
@@ -221,8 +226,8 @@ def message(witness: Witness) -> str:
         ]
         handed_out = [place for place in outcome.same[: len(given)] if place >= 0]
         objects = "" if len(handed_out) < 2 else ", as one object" if len(set(handed_out)) == 1 else ", apart"
-        return f"{head}: no order of the calls gives {' and '.join(given)}{objects}"
-    return f"{head}: {violation.message}"
+        return f"no order of the calls gives {' and '.join(given)}{objects}"
+    return violation.message
 
 
 # Pairs that a sentence can hold; all of them are on the page and in --json.

@@ -10,9 +10,10 @@ from typing import Any
 from treadle.abs.machine.criteria import Bounds, OrderSelection
 from treadle.abs.machine.criteria import TreeProgress as Explored
 from treadle.abs.machine.policies import parse_policies
-from treadle.cli.output import strictly, write_page, write_sarif
+from treadle.cli.output import write_page, write_sarif
 from treadle.core.errors import InternalError, Unsupported, UsageError
 from treadle.core.files import check_may_write, write_sealed
+from treadle.core.verdict import worst_exit_code
 from treadle.doors.actor import table as abs_table
 from treadle.doors.actor.absunit import absunit_file
 from treadle.doors.actor.generated import MAIN_BOUNDS, GeneratedCases, generate
@@ -135,7 +136,7 @@ def run(
             print(f"wrote {file}")
     write_page(page, [cases_part(made, curve)] if page is not None else [], as_json)
     write_sarif(sarif, case_remarks(made))
-    return strictly(strict, made.exit_code)
+    return worst_exit_code([made.exit_code], strict)
 
 
 def _cases(wanted: str | None, default: int | None) -> int | None:

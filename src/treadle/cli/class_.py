@@ -30,13 +30,13 @@ from treadle.classes.subject import (
     public_classes,
 )
 from treadle.cli.explore import terminal_line
-from treadle.cli.output import FileToWrite, annotate, machine_options, page_option, strictly, write_page, write_sarif
+from treadle.cli.output import FileToWrite, annotate, machine_options, page_option, write_page, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_whole
 from treadle.core.saved import SavedCampaign
 from treadle.core.settings import read_settings
-from treadle.core.verdict import Verdict, worst
+from treadle.core.verdict import Verdict, worst, worst_exit_code
 from treadle.doors.class_ import console as class_console
 from treadle.doors.class_.alone import run_alone
 from treadle.doors.class_.from_tests import recorded_for
@@ -136,7 +136,7 @@ def command(
     write_sarif(sarif, told)
     code = report_facts(facts, as_json, page) if facts else report(results, as_json, page)
     annotate(form, told, as_json)
-    return strictly(strict, code)
+    return worst_exit_code([code], strict)
 
 
 def _one_after_the_other(

@@ -27,7 +27,7 @@ import pytest
 from treadle.cli.tidying import DoesNotEnd, not_for_ever
 from treadle.core.errors import InternalError, TreadleError, UsageError
 from treadle.core.settings import read_settings
-from treadle.core.verdict import EXIT_INTERNAL, EXIT_WRONG_USE
+from treadle.core.verdict import exit_code_of
 from treadle.core.words import choices, hint
 from treadle.pytest_plugin import CAMPAIGN, Campaign, is_marked
 
@@ -75,7 +75,8 @@ class TestProblem:
 
     @property
     def exit_code(self) -> int:
-        return EXIT_WRONG_USE if isinstance(self.error, UsageError) else EXIT_INTERNAL
+        refused = isinstance(self.error, UsageError)
+        return exit_code_of(failed=False, refused=refused, internal=not refused)
 
     @property
     def message(self) -> str:

@@ -24,7 +24,7 @@ from treadle.core.result import Finding, Result
 from treadle.core.verdict import EXIT_INTERNAL, Verdict, worst, worst_exit_code
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
-from treadle.report.annotations import remarks, strict_code
+from treadle.report.annotations import remarks
 from treadle.report.explore_page import result_part
 from treadle.report.progress import Progress
 from treadle.report.terminal import PLAIN, harmless
@@ -201,8 +201,8 @@ def report(
     told = remarks(results)
     write_sarif(machines.sarif, told)
     annotate(machines.form, told, as_json)
-    code = worst_exit_code([r.verdict.exit_code for r in results] + [p.exit_code for p in problems])
-    return strict_code(results, code) if machines.strict else code
+    codes = [r.verdict.exit_code for r in results] + [p.exit_code for p in problems]
+    return worst_exit_code(codes, machines.strict)
 
 
 def _count(results: Sequence[Result], problems: Sequence[collect.TestProblem]) -> str:

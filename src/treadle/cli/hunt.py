@@ -13,10 +13,10 @@ import click
 
 from treadle.classes.subject import import_module
 from treadle.cli.class_ import ClassServer, TestsPlace, modules_of, one_by_one, seconds, skipped
-from treadle.cli.output import annotate, machine_options, page_option, strictly, write_page, write_sarif
+from treadle.cli.output import annotate, machine_options, page_option, write_page, write_sarif
 from treadle.cli.workforce import workforce_options
 from treadle.core.errors import NoSuchModule, TreadleError, UsageError
-from treadle.core.verdict import EXIT_NOT_A_PASS, Verdict, worst
+from treadle.core.verdict import EXIT_NOT_A_PASS, Verdict, worst, worst_exit_code
 from treadle.doors.class_.hunt import Ledger, Prey, ranked, summary
 from treadle.doors.class_.remarks import class_remarks
 from treadle.observe.streams import silent_stdout
@@ -85,8 +85,8 @@ def command(
     annotate(form, told, as_json)
     write_page(page, [one["page"] for one in facts if one.get("page")], as_json)
     write_sarif(sarif, told)
-    left_out = bool(prey.refused) or any(one.get("skipped") for one in facts)
-    return strictly(strict, code or EXIT_NOT_A_PASS) if strict and left_out else strictly(strict, code)
+    left_out = strict and (prey.refused or any(one.get("skipped") for one in facts))
+    return worst_exit_code([code, EXIT_NOT_A_PASS] if left_out else [code], strict)
 
 
 def _prey(packages: tuple[str, ...], guarded: bool) -> Prey:

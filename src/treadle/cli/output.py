@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from treadle.core.files import write_whole
-from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS
 from treadle.report import page as pages
 from treadle.report.annotations import Annotation, github, sarif
 
@@ -59,8 +58,3 @@ def annotate(form: str, told: Sequence[Annotation], as_json: bool) -> None:
     """With --format github, the lines that GitHub shows in the code; standard output may belong to JSON."""
     if form == "github" and told:
         print(github(told), file=sys.stderr if as_json else sys.stdout)
-
-
-def strictly(strict: bool, code: int) -> int:
-    """With --strict, whatever is no pass fails."""
-    return EXIT_FAILED if strict and code == EXIT_NOT_A_PASS else code

@@ -14,7 +14,7 @@ from treadle.core.errors import UsageError
 from treadle.core.packages import with_extra
 from treadle.core.result import Result
 from treadle.core.trail import Trail
-from treadle.core.verdict import EXIT_PASSED
+from treadle.core.verdict import exit_code_of
 from treadle.doors.replay import replayer_of, test_from_here
 from treadle.pytest_plugin import Campaign
 from treadle.report import console, store
@@ -60,7 +60,7 @@ def _report(result: Result, saved: Trail, as_json: bool) -> int:
         print(json.dumps(result.to_json()))
     else:
         console.show_replay(result, saved)
-    return result.verdict.exit_code if result.failed else EXIT_PASSED
+    return exit_code_of(failed=result.failed)
 
 
 def read(text: str) -> Trail:

@@ -11,7 +11,7 @@ from treadle.cli.replay import read, run_test
 from treadle.core.errors import UsageError
 from treadle.core.packages import with_extra
 from treadle.core.result import Result
-from treadle.core.verdict import EXIT_PASSED
+from treadle.core.verdict import exit_code_of
 from treadle.doors.replay import replayer_of
 from treadle.report import page
 from treadle.report.explore_page import result_part
@@ -34,4 +34,4 @@ def command(trail: str, output: Path) -> int:
         )
     page.write(output, [result_part(result)])
     print(f"{'FAILED' if result.failed else 'DID NOT FAIL'}  {result.target}\nreport: {output}")
-    return result.verdict.exit_code if result.failed else EXIT_PASSED
+    return exit_code_of(failed=result.failed)

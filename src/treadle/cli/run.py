@@ -11,7 +11,7 @@ import click
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_sealed
 from treadle.core.packages import with_extra
-from treadle.core.verdict import EXIT_FAILED, EXIT_PASSED
+from treadle.core.verdict import exit_code_of
 
 
 @click.command()
@@ -72,4 +72,4 @@ def command(
             print(f"  waits: {waiting}")
         for failure, place in zip(run.failures, run.failed_at, strict=True):
             print(f"  failed: {failure} in {place}")
-    return EXIT_FAILED if run.deadlocked or run.failures else EXIT_PASSED
+    return exit_code_of(failed=run.deadlocked or bool(run.failures))

@@ -13,7 +13,7 @@ import click
 
 from treadle.cli import collect
 from treadle.cli.explore import save_findings, terminal_line
-from treadle.cli.output import annotate, machine_options, page_option, strictly, write_page, write_sarif
+from treadle.cli.output import annotate, machine_options, page_option, write_page, write_sarif
 from treadle.cli.workforce import resume_option, workforce_options
 from treadle.core.errors import UsageError
 from treadle.core.files import check_may_write, write_sealed
@@ -117,7 +117,7 @@ def command(
     annotate(form, told, as_json)
     for problem in outcome.problems:
         print(f"treadle: {problem.target} was not run: {problem.message}", file=sys.stderr)
-    return strictly(strict, worst_exit_code([code, *(problem.exit_code for problem in outcome.problems)]))
+    return worst_exit_code([code, *(problem.exit_code for problem in outcome.problems)], strict)
 
 
 def report(

@@ -89,7 +89,7 @@ def command(
 def _parts(row: project.Row, place: Path) -> list[pages.Part]:
     """What a page shows of one test: what its exploration wrote, or, where that is not the last word, the row."""
     written = pages.read(place) if place.exists() else []
-    if any(one["verdict"].startswith(row.verdict) for one in written):
+    if any(one["ended"] == row.verdict for one in written):
         return written
     plain = pages.part("explore", row.target, None, row.verdict, row.todo)
     return [{**plain, "colour": "warn", "findings": [], "evidence": {}}]

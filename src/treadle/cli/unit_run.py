@@ -13,9 +13,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from treadle.cli.output import annotate, strictly, write_page, write_sarif
+from treadle.cli.output import annotate, write_page, write_sarif
 from treadle.core.errors import UsageError
-from treadle.core.verdict import EXIT_FAILED, EXIT_INTERNAL, EXIT_NOT_A_PASS, EXIT_PASSED
+from treadle.core.verdict import exit_code_of, worst_exit_code
 from treadle.doors.unit import console as unit_report
 from treadle.doors.unit import stubs as unit_stubs
 from treadle.doors.unit.findings import contract_remarks
@@ -68,7 +68,7 @@ def run(
     write_page(page, suite_parts(suite) if page is not None else [], as_json)
     write_sarif(sarif, told)
     annotate(form, told, as_json)
-    return strictly(strict, _exit_code(suite))
+    return worst_exit_code([_exit_code(suite)], strict)
 
 
 def _exit_code(suite: Suite) -> int:
@@ -76,13 +76,14 @@ def _exit_code(suite: Suite) -> int:
         print(f"treadle: {warning}", file=sys.stderr)
     if suite.disagreements:
         print("treadle: a prediction disagrees with the real run; please report it", file=sys.stderr)
-    if suite.violations:
-        return EXIT_FAILED
-    if suite.internal_errors:
+    if suite.internal_errors and not suite.violations:
         print("treadle: some paths ended in an internal error of Treadle; please report it", file=sys.stderr)
-        return EXIT_INTERNAL
     found = nothing_missing(suite) or suite.tests or suite.more is not None
-    return EXIT_PASSED if satisfied(suite) and found else EXIT_NOT_A_PASS
+    return exit_code_of(
+        failed=bool(suite.violations),
+        internal=bool(suite.internal_errors),
+        unfinished=not (satisfied(suite) and found),
+    )
 
 
 def _selection(select: str, reach: tuple[str, ...], targets: tuple[str, ...]) -> tuple[str, list[str], tuple[str, ...]]:

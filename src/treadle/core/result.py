@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from treadle.core.trail import Trail
 
 
+# What tasks do that is no operation: it is told as a step all the same.
+BEGINS, GOES_ON, CHOOSES = "begins", "goes on after", "chooses"
+
+
 @dataclass(slots=True)
 class Step(JsonForm):
     """One operation of an execution, with where it stands in the source and what it read or wrote."""
@@ -96,6 +100,8 @@ class ModelResult(JsonForm):
 
 # Bounds of a pass that nobody asked for: what was taken for granted, and is named in its evidence.
 ONE_STEP, ORDERS = "calls taken as one step", "orders of sets"
+# The bound of a model that `--loop` raises.
+LOOP_TURNS = "loop turns in one step"
 
 
 @dataclass(slots=True)
@@ -134,6 +140,7 @@ class Result(JsonForm):
     statistics: dict[str, Any] = field(default_factory=dict)
     switches: str = ""  # the model of switches: "free", or "gil, CPython 3.12"; "" where strands do not switch
     models: list[ModelResult] = field(default_factory=list)  # of each model, when several were explored
+    model: bool = field(default=False, metadata=NOT_IN_JSON)  # is the target a model in ABS with a main block?
     # of a failure: did no schedule pass, neither before it nor of those drawn afterwards?
     everywhere: bool = field(default=False, metadata=NOT_IN_JSON)
     evidence: Evidence | None = None  # what the verdict rests on, of a search through schedules

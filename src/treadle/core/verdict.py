@@ -50,10 +50,24 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return next((verdict for verdict in Verdict if verdict in found), Verdict.NOTHING_TO_EXPLORE)
 
 
-def worst_exit_code(codes: Iterable[int]) -> int:
-    """The exit code for several parts of one command."""
-    found = set(codes)
-    return next((code for code in _WORST_CODE_FIRST if code in found), EXIT_NOT_A_PASS)
+def worst_exit_code(codes: Iterable[int], strict: bool = False) -> int:
+    """The exit code for several parts of one command; with `--strict`, a part that is no pass fails."""
+    found = set(codes) or {EXIT_NOT_A_PASS}
+    if strict and EXIT_NOT_A_PASS in found:
+        return EXIT_FAILED
+    return next(code for code in _WORST_CODE_FIRST if code in found)
+
+
+def exit_code_of(*, failed: bool, internal: bool = False, refused: bool = False, unfinished: bool = False) -> int:
+    """The exit code of a command by what it met, for those that have no verdict."""
+    met = {
+        EXIT_FAILED: failed,
+        EXIT_INTERNAL: internal,
+        EXIT_WRONG_USE: refused,
+        EXIT_NOT_A_PASS: unfinished,
+        EXIT_PASSED: True,
+    }
+    return worst_exit_code(code for code, so in met.items() if so)
 
 
 _EXCEPTION_FOR = {

@@ -153,8 +153,3 @@ def _sarif_result(one: Annotation, rule: int) -> dict[str, Any]:
         "message": {"text": f"{one.title}\n{one.message}"},
         "locations": [{"physicalLocation": place}],
     }
-
-
-def strict_code(results: Sequence[Result], code: int) -> int:
-    """With --strict, whatever is no pass fails."""
-    return Verdict.FAILED.exit_code if any(not result.verdict.is_pass for result in results) else code

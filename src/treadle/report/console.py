@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import IO
 
-from treadle.core.result import ONE_STEP, ORDERS, Evidence, Finding, Result, Verdict
+from treadle.core.result import LOOP_TURNS, ONE_STEP, ORDERS, Evidence, Finding, Result, Verdict
 from treadle.core.trail import Trail
 from treadle.core.words import listed
 from treadle.report.lines import Lines
@@ -36,7 +36,7 @@ def sentence(result: Result) -> str:
         return f"a schedule that fails was found after {runs}"
     if result.verdict is Verdict.PASSED_EXHAUSTIVE:
         return f"no schedule fails: every one was covered in {runs}"
-    if result.verdict is Verdict.PASSED_WITHIN_BOUNDS and result.target.endswith(".abs"):
+    if result.verdict is Verdict.PASSED_WITHIN_BOUNDS and result.model:
         return f"no schedule that was run fails ({runs}), but {result.reason}"
     if result.verdict is Verdict.PASSED_WITHIN_BOUNDS:
         return _within_bounds(result, runs)
@@ -92,7 +92,7 @@ _TOO_MANY_SCHEDULES = ("seconds", "executions", "space")
 
 def advice(result: Result) -> str:
     """What to do next, or "" when nothing needs doing."""
-    if result.target.endswith(".abs"):
+    if result.model:
         return _advice_for_a_model(result)
     if result.verdict is Verdict.CUT:
         return _after_a_cut(result)
@@ -115,7 +115,7 @@ def advice(result: Result) -> str:
 
 
 def _advice_for_a_model(result: Result) -> str:
-    if result.verdict is Verdict.CUT and not result.cut_by and result.bounds.keys() == {"loop turns in one step"}:
+    if result.verdict is Verdict.CUT and not result.cut_by and result.bounds.keys() == {LOOP_TURNS}:
         return "raise --loop if the loop comes to its end some time, or give it one"
     if result.verdict is Verdict.CUT:
         return f"{_AFTER_A_CUT.get(result.cut_by, 'raise --tasks or --actors')}, or make the model smaller"
@@ -218,7 +218,7 @@ def show_replay(result: Result, trail: Trail) -> None:
     again = f"the same case again, {result.reason}" if never_did else "the same schedule no longer fails"
     out.say(("DID NOT FAIL", "bold green"), f"  {result.target}: {again}")
     out.say("this is one schedule; to see all of them:", indent=2)
-    whole = "::" in result.target or result.target.endswith(".abs")  # a test, a model
+    whole = "::" in result.target or result.model  # of a test, or a model
     out.say(f"treadle {'explore' if whole else trail.door} '{result.target}'", indent=2, whole=True)
 
 

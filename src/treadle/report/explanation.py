@@ -17,7 +17,7 @@ from typing import Any
 
 from treadle.core.dependency import dependent, only_reads, same_place
 from treadle.core.operation import ACQUIRE, FINISH, GET, MULTI, PUT, READ, SLEEP, SPIN, WAIT, WRITE, YIELD, parts, verb
-from treadle.core.result import Step, Waiting
+from treadle.core.result import BEGINS, CHOOSES, GOES_ON, Step, Waiting
 from treadle.report.terminal import columns, harmless
 
 # Room for "    reads Account#1.balance -> 0": below this, columns are harder to read than a list.
@@ -41,7 +41,6 @@ _Place = tuple[Any, Any]
 _WAITING = frozenset({WAIT, SLEEP, SPIN, GET})
 _NOISE = frozenset({FINISH, YIELD})
 _WANTS = {ACQUIRE: "waits to acquire", GET: "waits to get from", PUT: "waits to put into", SPIN: "spins on"}
-_OF_TASKS = ("begins", "goes on after", "chooses")  # told, though they are no operations
 
 
 def explain(
@@ -157,7 +156,7 @@ def _what_matters(steps: Sequence[Step], fought_over: set[str]) -> list[_Row]:
 
 def _is_of_task(step: Step) -> bool:
     """Is this a task that begins, or goes on after what it awaited?"""
-    return step.operation in _OF_TASKS
+    return step.operation in (BEGINS, GOES_ON, CHOOSES)
 
 
 def _tells(step: Step) -> bool:
@@ -314,10 +313,12 @@ def _wrap(text: str, width: int) -> list[str]:
 
 def _deed(step: Step) -> str:
     """What a step did: `reads Account#1.balance -> 0`, `writes Account#1.balance <- 1`, `acquires Lock#1`."""
-    text = f"{step.operation} {step.object}".rstrip()
-    if step.value:
-        text += f" <- {step.value}" if step.operation == "writes" else f" -> {step.value}"
-    return text
+    return " ".join(filter(None, (f"{step.operation} {step.object}".rstrip(), _value(step))))
+
+
+def _value(step: Step) -> str:
+    arrow = "<-" if step.performed[0] == WRITE else "->"
+    return f"{arrow} {step.value}" if step.value else ""
 
 
 def _source(step: Step) -> str:
@@ -387,11 +388,10 @@ def _place(step: Step, names: dict[str, str], column: int) -> list[str]:
 def _deeds(step: Step, column: int) -> list[str]:
     """What a step did; the value goes to a line of its own when it does not fit."""
     text = f"  {_deed(step)}"
-    for arrow in (" <- ", " -> "):
-        head, mark, value = text.partition(arrow)
-        if len(text) > column and mark:
-            return [_cut(head, column), _cut(f"    {arrow.strip()} {value}", column)]
-    if len(text) > column and step.operation == "chooses":
+    if len(text) > column and step.value:
+        head = f"  {step.operation} {step.object}".rstrip()
+        return [_cut(head, column), _cut(f"    {_value(step)}", column)]
+    if len(text) > column and step.operation == CHOOSES:
         return [f"  {step.operation}", _cut(f"    {step.object}", column)]
     return [_cut(text, column)]
 

@@ -18,7 +18,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from treadle.core.errors import TreadleError, UsageError
 from treadle.core.verdict import EXIT_CANNOT_WRITE
@@ -59,12 +59,21 @@ def usual_hash_seed() -> int:
     return int(chosen) if chosen.isdecimal() else 0
 
 
+class RaisedByTest(NamedTuple):
+    """The exception that a test ended with: the module of its class and its name, and the module that raised it."""
+
+    module: str
+    name: str
+    within: str
+
+
 @dataclass(frozen=True, slots=True)
 class FreshOutcome:
     """How one test ended in a fresh process."""
 
     ended: FreshEnding
-    why: str = ""
+    why: str = ""  # for people
+    raised: RaisedByTest | None = None
 
     @property
     def passed(self) -> bool:
@@ -202,7 +211,8 @@ class FreshTests:
             if "import_would" in entry:
                 raise ImportRefused(entry["import_would"])
             if entry["test"] not in found or entry["ended"] != "passed":
-                found[entry["test"]] = FreshOutcome(entry["ended"], entry.get("why", ""))
+                raised = RaisedByTest(*entry["raised"]) if entry.get("raised") else None
+                found[entry["test"]] = FreshOutcome(entry["ended"], entry.get("why", ""), raised)
         return found
 
 

@@ -1,7 +1,8 @@
 """A pytest plugin for checking generated tests: every test alone in its own process, and coverage of the whole.
 
-Loaded only by `report.fresh_process`, in a fresh process; of Treadle it imports the guard against effects alone, so
-that the tests run as they will run for their owner. Results go to the file named by TREADLE_CHECK as JSON lines.
+Loaded only by `report.fresh_process`, in a fresh process; of Treadle it imports little besides the guard against
+effects, so that the tests run as they will run for their owner. Results go to the file named by TREADLE_CHECK as JSON
+lines.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
+from treadle.core.verdict import EXIT_CANNOT_WRITE
 from treadle.observe.effects import EffectGuard, scratch_folder
 
 # What this process was told; a test may put another environment in the place of this one.
@@ -71,7 +73,7 @@ def _report(line: dict[str, Any]) -> None:
 def _give_up(error: OSError) -> None:
     """There is no place for the results, such as on a full disk: `report.fresh_process` knows this exit code."""
     os.write(2, f"\n{error.strerror}\n".encode())
-    os._exit(74)
+    os._exit(EXIT_CANNOT_WRITE)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -95,7 +97,17 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     return True
 
 
-def _alone(item: pytest.Item) -> dict[str, str]:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    """The exception that a test ended with stays with its report: its module, its name, and the module that raised."""
+    report = yield
+    if call.excinfo is not None:
+        kind, within = call.excinfo.type, call.excinfo.traceback[-1].frame.f_globals.get("__name__", "")
+        report.treadle_raised = (kind.__module__, kind.__name__, within)
+    return report
+
+
+def _alone(item: pytest.Item) -> dict[str, Any]:
     """How a test ends in a process of its own, which tells it through a pipe."""
     read, write = os.pipe()
     child = os.fork()
@@ -113,7 +125,7 @@ def _alone(item: pytest.Item) -> dict[str, str]:
     return json.loads(data) if data else {"ended": "endless", "why": "the process died or did not finish"}
 
 
-def _run(item: pytest.Item) -> dict[str, str]:
+def _run(item: pytest.Item) -> dict[str, Any]:
     signal.alarm(_SECONDS)
     reports = runtestprotocol(item, log=False, nextitem=None)
     signal.alarm(0)
@@ -123,7 +135,8 @@ def _run(item: pytest.Item) -> dict[str, str]:
     if failed is None:
         return {"ended": "passed"}
     crash = getattr(failed.longrepr, "reprcrash", None)
-    return {"ended": "failed", "why": getattr(crash, "message", None) or failed.longreprtext[-2000:]}
+    why = getattr(crash, "message", None) or failed.longreprtext[-2000:]
+    return {"ended": "failed", "why": why, "raised": getattr(failed, "treadle_raised", None)}
 
 
 # what the code under test wanted to do to the world, in this process
@@ -186,4 +199,5 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if not _AT_ONCE and (report.failed or report.when == "call"):
         name = report.nodeid.partition("::")[2]
         ended = "passed" if report.passed else "endless" if report.nodeid in _endless else "failed"
-        _report({"test": name, "ended": ended, "why": report.longreprtext[-2000:]})
+        raised = getattr(report, "treadle_raised", None)
+        _report({"test": name, "ended": ended, "why": report.longreprtext[-2000:], "raised": raised})

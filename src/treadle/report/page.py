@@ -39,6 +39,7 @@ def part(kind: str, target: str, verdict: Verdict | None, said: str, sentence: s
         "kind": kind,
         "target": target,
         "verdict": said,
+        "ended": "" if verdict is None else verdict.value,
         "colour": colour,
         "sentence": sentence,
         "advice": advice,

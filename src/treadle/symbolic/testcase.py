@@ -90,6 +90,15 @@ class BrokenContract:
     where: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SymbolicResult:
+    """What a path returns, as an expression over the inputs."""
+
+    text: str
+    fixed: bool = False  # the same for all inputs
+    made: bool = False  # an object that the call has made
+
+
 @dataclass(slots=True)
 class TestCase:
     """One path of one target."""
@@ -114,8 +123,8 @@ class TestCase:
     has_floats: bool = False
     # may depend on what changes from run to run, such as the order of a set
     fragile: bool = False
-    # symbolic side, for the table: argument -> text, outcome -> text
-    symbolic: dict[str, str] = field(default_factory=dict)
+    # what it returns, before values were chosen; None when it raises
+    symbolic: SymbolicResult | None = None
     # the finding that the case shows
     violation: BrokenContract | None = None
     # conditions of contracts that could not be decided on this path

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from treadle.core.errors import UsageError
 from treadle.core.operation import PUT, WAIT
-from treadle.core.result import Step
+from treadle.core.result import CHOOSES, Step
 from treadle.threads.detail import short, stack_of
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import Strand, SyncObject
@@ -60,7 +60,7 @@ class Option(Strand):
         if self.detail:
             stack = choice.places[number] if choice.places else stack_of(sys._getframe(3))
             file, line, function = stack[0] if stack else ("", 0, "")
-            self.step = Step(self.treadle_name, "chooses", text, file, line, function, "", stack)
+            self.step = Step(self.treadle_name, CHOOSES, text, file, line, function, "", stack)
 
 
 def choose(options: Sequence[T]) -> T:

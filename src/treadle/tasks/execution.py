@@ -17,7 +17,7 @@ from mypy_extensions import mypyc_attr
 
 from treadle.core.names import label_of, split
 from treadle.core.operation import MULTI, YIELD, Operation
-from treadle.core.result import Finding, Step
+from treadle.core.result import CHOOSES, Finding, Step
 from treadle.search.strategy import Strategy
 from treadle.tasks import oracles
 from treadle.tasks.choices import OpenChoice, Option
@@ -267,7 +267,7 @@ class TaskExecution(Execution):
         found = [
             replace(step, strand=self.lane_of.get(id(step), step.strand))
             for step in (self.story if self.any_order else self._with_steps_of_tasks(steps))
-            if (step.operation == "chooses" and step.object not in (NOTHING_CANCELLED, NO_TIMER))
+            if (step.operation == CHOOSES and step.object not in (NOTHING_CANCELLED, NO_TIMER))
             or (step.file and not step.object.startswith(_PLUMBING))
         ]
         called = {one.treadle_name: task_name(one.task) for one in self.strands if isinstance(one, TaskStrand)}

@@ -19,7 +19,7 @@ from mypy_extensions import mypyc_attr
 
 from treadle.core.dependency import Footprint
 from treadle.core.operation import CAUSE_BITS, STEP, WAIT, Operation
-from treadle.core.result import Step
+from treadle.core.result import BEGINS, GOES_ON, Step
 from treadle.tasks.futures import Task
 from treadle.threads.detail import is_own
 from treadle.threads.instrument.swap import REWRITTEN
@@ -116,7 +116,7 @@ def described(strand: str, task: Any) -> Step:
     ]
     file, line, function = places[-1] if places else ("", 0, "")
     begins = getattr(coroutine, "cr_suspended", True) is False
-    verb, what = ("begins", "") if begins else ("goes on after", awaited(task))
+    verb, what = (BEGINS, "") if begins else (GOES_ON, awaited(task))
     return Step(strand, verb, what, file, line, function, "", tuple(places[::-1]))
 
 

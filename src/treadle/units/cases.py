@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import enum
+import math
 import time
 import types
 from dataclasses import dataclass, field
@@ -42,7 +43,7 @@ from treadle.symbolic.python.values.values import (
 )
 from treadle.symbolic.solve.label import label
 from treadle.symbolic.solve.solver import Solver
-from treadle.symbolic.testcase import Built, CallOutcome, CaseObject, Opaque, Patched, TestCase
+from treadle.symbolic.testcase import Built, CallOutcome, CaseObject, Opaque, Patched, SymbolicResult, TestCase
 from treadle.units.target import UnitTarget
 
 if TYPE_CHECKING:
@@ -199,14 +200,18 @@ class Concrete:
     def _lines(self) -> tuple[int, ...]:
         return tuple(sorted(line for file, line in self.run.vm.lines if file == self.target.file))
 
-    def _symbolic(self) -> dict[str, str]:
-        """The case before values were chosen: inputs by name, the outcome as an expression over them."""
-        shown = {name: self._text(value) for name, value in self.run.arguments.items()}
+    def _symbolic(self) -> SymbolicResult | None:
         if self.run.raised is not None:
-            shown["outcome"] = f"raises {self.run.raised.cls.__name__}"
-        else:
-            shown["outcome"] = self._text(self.run.value)
-        return shown
+            return None
+        value = self.aliasing.shown(self.aliasing.value(self.run.value))
+        made = isinstance(value, Obj) and not self.aliasing.title(value)
+        return SymbolicResult(self._text(value), self._is_fixed(value), made)
+
+    def _is_fixed(self, value: Any) -> bool:
+        value = self.aliasing.shown(self.aliasing.value(value))
+        if isinstance(value, tuple):
+            return all(map(self._is_fixed, value))
+        return type(value) in (int, bool, str, types.NoneType) or (type(value) is float and math.isfinite(value))
 
     def _text(self, value: Any) -> str:
         value = self.aliasing.shown(self.aliasing.value(value))

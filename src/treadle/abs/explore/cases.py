@@ -56,6 +56,7 @@ class ActorCase(JsonForm):
     failures: list[str] = field(default_factory=list, metadata=in_json_as("failures", if_any=True))
     failed_at: list[str] = field(default_factory=list, metadata=in_json_as("failed_at", if_any=True))
     waiting: list[str] = field(default_factory=list, metadata=in_json_as("waiting", if_any=True))
+    asserted: bool = field(default=False, metadata=NOT_IN_JSON)  # is one of the failures an assertion?
     verified: bool = field(default=False, metadata=NOT_IN_JSON)  # run again on known data, and did what it says
     replay: str = field(default="", metadata=in_json_as("replay", if_any=True))
 
@@ -103,6 +104,7 @@ class CaseWriter:
         failed = state.failures()
         case.failures = [show(telling(one.exception), names) for one in failed]
         case.failed_at = [one.place for one in failed]
+        case.asserted = any(one.is_assertion for one in failed)
         case.waiting = [f"{names[t.this]}.{t.code.name} at line {t.code.lines[t.pc]}" for t in leaf.waiting]
         for ref in stand_ins.values():
             if ref not in state.fields:

@@ -72,6 +72,7 @@ class Replayed:
     events: list[ActorEvent] = field(default_factory=list)
     classes: dict[str, str] = field(default_factory=dict)
     deadlocked: bool = False
+    asserted: bool = False  # is one of the failures an assertion?
 
     @property
     def waiting(self) -> list[str]:
@@ -185,6 +186,7 @@ class Replay:
             self.events,
             {names[ref]: ref.cls.name for ref in state.fields},
             deadlock,
+            any(one.is_assertion for one in failures),
         )
 
 

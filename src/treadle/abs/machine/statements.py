@@ -20,7 +20,7 @@ from treadle.abs.machine.emitting import EFFECTS, Emitter, Label
 from treadle.abs.machine.expressions import ExpCompiler
 from treadle.abs.machine.machine import LONG, Image, Thrown
 from treadle.abs.machine.policies import policy_named
-from treadle.abs.machine.values import Value
+from treadle.abs.machine.values import ASSERTION_FAILED, Value
 from treadle.core.errors import Unsupported
 from treadle.symbolic.expr.terms import Expr
 
@@ -276,7 +276,7 @@ class _BodyCompiler(Emitter):
 
         def check(run: MacroStep, env: Env) -> int:
             if not run.truth(condition(run, env)):
-                raise run.throw("AssertionFailException")
+                raise run.throw(ASSERTION_FAILED)
             return following
 
         self._emit(check, effect_of(statement.condition), statement.at)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from treadle.abs.language.model import Class, Constructor
 from treadle.abs.language.types import Type
@@ -63,6 +63,10 @@ class Unknown:
         return self.name
 
 
+# What a failed assertion throws (StdLib.abs).
+ASSERTION_FAILED: Final = "AssertionFailException"
+
+
 class FailedFuture:
     """What a future holds when its task ended with an exception: that, and where it left the task."""
 
@@ -77,6 +81,10 @@ class FailedFuture:
 
     def __hash__(self) -> int:
         return hash(("failure", self.exception))
+
+    @property
+    def is_assertion(self) -> bool:
+        return bool(self.exception[0].name == ASSERTION_FAILED)
 
 
 class Interned:

@@ -40,7 +40,7 @@ def trail_of_case(target: str, case: ActorCase) -> Trail:
 def went_wrong(run: ActorCase | Replayed) -> tuple[str, str]:
     """The kind of a failing run, and a sentence that says where."""
     if run.failures:
-        kind = "assertion" if any("AssertionFail" in failure for failure in run.failures) else "exception"
+        kind = "assertion" if run.asserted else "exception"
         ends = [f"{what} in {where}" for what, where in zip(run.failures, run.failed_at, strict=True)]
         return kind, f"a task ends with {'; another with '.join(dict.fromkeys(ends))}"
     return "deadlock", f"nobody can go on: {'; '.join(run.waiting)}"

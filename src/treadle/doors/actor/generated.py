@@ -22,7 +22,7 @@ from treadle.abs.machine.criteria import REDUCTIONS, Bounds, Cuts, OrderSelectio
 from treadle.core.errors import UsageError
 from treadle.core.json_form import NOT_IN_JSON, JsonForm, in_json_as
 from treadle.core.saved import SavedCampaign, nothing_saved
-from treadle.core.verdict import EXIT_FAILED, EXIT_NOT_A_PASS, EXIT_PASSED, EXIT_WRONG_USE
+from treadle.core.verdict import exit_code_of
 from treadle.doors.actor.case_trail import trail_of_case
 from treadle.doors.actor.loaded import split_target
 from treadle.doors.actor.parts import ActorSearch, PartAnswer, PartServer, PartTask
@@ -71,11 +71,11 @@ class GeneratedCases(JsonForm):
     @property
     def exit_code(self) -> int:
         """0 tests were found, 1 one of them fails, 2 a run was refused, 3 nothing was found or time ran out."""
-        if self.deadlocks or self.assertions or self.endless:
-            return EXIT_FAILED
-        if self.refused:
-            return EXIT_WRONG_USE
-        return EXIT_NOT_A_PASS if self.stopped or not self.tests else EXIT_PASSED
+        return exit_code_of(
+            failed=bool(self.deadlocks or self.assertions or self.endless),
+            refused=bool(self.refused),
+            unfinished=bool(self.stopped or not self.tests),
+        )
 
     def to_json(self) -> dict[str, Any]:
         facts = JsonForm.to_json(replace(self, cases=[]))

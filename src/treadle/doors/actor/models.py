@@ -36,7 +36,7 @@ from treadle.abs.machine.state import ActorTask, State, TakenStep
 from treadle.abs.machine.system import StartingState, find_method, main_root
 from treadle.core.choice import TaskChosen
 from treadle.core.errors import Unsupported, UsageError
-from treadle.core.result import Finding, Result, Step, Verdict
+from treadle.core.result import LOOP_TURNS, Finding, Result, Step, Verdict
 from treadle.core.trail import Trail
 from treadle.doors.actor.case_trail import went_wrong
 from treadle.doors.actor.generated import MAIN_BOUNDS, GeneratedCases
@@ -214,7 +214,7 @@ def _step(path: str, case: ActorCase, program: Program, task: TaskChosen) -> Ste
 
 # Each kind of cut: the bound in words, and the option that raises it.
 _BOUNDS = {
-    "loop": ("loop turns in one step", "--loop raises it"),
+    "loop": (LOOP_TURNS, "--loop raises it"),
     "task": ("task switches per actor", "--tasks raises it"),
     "actor": ("actors per program point", "--actors raises it"),
 }
@@ -267,6 +267,7 @@ def _result(
         verdict, reason = Verdict.PASSED_EXHAUSTIVE, ""
     return Result(
         target=path,
+        model=True,
         verdict=verdict,
         executions=progress.tests,
         cut_by=stopped[0][0] if verdict is Verdict.CUT and stopped else "",

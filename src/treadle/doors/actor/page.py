@@ -31,7 +31,7 @@ def cases_part(made: GeneratedCases, curve: Sequence[tuple[int, int]] = ()) -> p
     verdict = {EXIT_PASSED: None, EXIT_FAILED: Verdict.FAILED}.get(made.exit_code, Verdict.CUT)
     said = {EXIT_PASSED: "TESTS", EXIT_FAILED: "FAILED"}.get(made.exit_code, "CUT" if made.tests else "NOTHING")
     first, *more = summary(made)
-    found = page.part("actor", made.target, verdict, said, first.removeprefix(f"{made.target}: "))
+    found = page.part("actor", made.target, verdict, said, first)
     found |= {
         "facts": more,
         "cases": [_case(made, case) for case in made.cases[:MOST_CASES]],

@@ -109,8 +109,7 @@ class PartServer:
             with deep_recursion():
                 for leaf in explorer.leaves(root.state, task.part):
                     self._covered.add(leaf.state)
-                    failed = leaf.state.failures()
-                    answer.assertions += any(one.exception[0].name == "AssertionFailException" for one in failed)
+                    answer.assertions += any(one.is_assertion for one in leaf.state.failures())
                     if task.keep is None or told < task.keep:
                         case = self._writer.case(root, leaf)
                         verified = self._verified(root, case)

@@ -36,7 +36,9 @@ def replay_trail(trail: Trail, run_test: Callable[[Trail], Result]) -> Result:
         kind, message = went_wrong(run)
         told = f"order of tasks: {' '.join(map(str, order))}"
         finding = Finding(kind, message, replay=str(trail), trail=trail, explanation=told)
-    return result_of(trail, finding, start, f"one order of tasks, which does not fail: {run.outcome}")
+    result = result_of(trail, finding, start, f"one order of tasks, which does not fail: {run.outcome}")
+    result.model = not method
+    return result
 
 
 def _case_again(path: str, method: str, trail: Trail, order: list[TaskChosen]) -> Replayed:

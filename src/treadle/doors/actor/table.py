@@ -32,9 +32,10 @@ def show(made: GeneratedCases, *, file: IO[str] | None = None, width: int | None
             table.add_row(str(number), harmless(inputs), " ".join(case.order), harmless(told_afterwards(case)))
         out.print(table)
     if made.tests - made.rejected > min(rows, len(made.cases)):
-        more = made.tests - made.rejected - min(rows, len(made.cases))
-        out.say(f"... and {more} more: --cases N or all shows more, --json lists all, --write FILE makes tests")
-    for line in summary(made):
+        left = made.tests - made.rejected - min(rows, len(made.cases))
+        out.say(f"... and {left} more: --cases N or all shows more, --json lists all, --write FILE makes tests")
+    first, *more = summary(made)
+    for line in (f"{made.target}: {first}", *more):
         out.say(line)
     failing = next((case for case in made.cases if case.outcome in ("failed", "deadlock")), None)
     if failing is not None and made.style == "values":
@@ -46,7 +47,7 @@ def summary(made: GeneratedCases) -> list[str]:
     cuts = made.cuts
     rate = f", {count(made.states / made.seconds)} a second" if made.seconds > 0.05 else ""
     lines = [
-        f"{made.target}: {many(made.tests, 'test')}, {many(made.states, 'state')} in {made.seconds:.2f} s{rate}",
+        f"{many(made.tests, 'test')}, {many(made.states, 'state')} in {made.seconds:.2f} s{rate}",
         f"bounds: {_bounds(made)}; cut: {cuts.loop} by loop, {cuts.task} by tasks, {cuts.actor} by actors",
     ]
     if made.tests:

@@ -13,7 +13,7 @@ from typing import Any
 
 from treadle.classes.interleavings import InterleavingExplorer, Witness
 from treadle.classes.linearizability import Outcome, judge
-from treadle.classes.result import Fault, message
+from treadle.classes.result import Fault, what_happened
 from treadle.classes.serializability import races, walks
 from treadle.classes.stage import Stage, Test
 from treadle.core.choice import CallComes
@@ -48,7 +48,7 @@ def confirm(stage: Stage, explorer: InterleavingExplorer, witness: Witness) -> F
         return None
     witness.outcome, witness.orders, witness.schedule = outcome, told, steps
     methods = list(dict.fromkeys(call.method for calls in test.threads for call in calls))
-    fault = Fault(witness.violation.kind, message(witness), methods, [], witness, steps=list(run.detail or []))
+    fault = Fault(witness.violation.kind, what_happened(witness), methods, [], witness, steps=list(run.detail or []))
     names = stage.strand_names
     shown = stage.steps_of(run)
     _blame(fault, shown, run)

@@ -19,7 +19,7 @@ from treadle.classes.interleavings import Effect, Explored, InterleavingExplorer
 from treadle.classes.linearizability import Outcome, returned
 from treadle.classes.minimise import minimise
 from treadle.classes.races import grouped
-from treadle.classes.result import ClassResult, Fault, message
+from treadle.classes.result import ClassResult, Fault, what_happened
 from treadle.classes.stage import Stage
 from treadle.doors.class_.confirm import confirm
 
@@ -89,7 +89,7 @@ class Findings:
             return False
         excuse = self._excuse(fault, in_order)
         if excuse:
-            fault.message += f"; {excuse}"
+            fault.what += f"; {excuse}"
             self._warn(fault)
             return False
         fault.found_after, fault.found_in_test = when, test
@@ -190,4 +190,6 @@ def _left(outcome: Outcome) -> tuple[object, ...]:
 def _untold(witness: Witness) -> Fault:
     """A warning whose schedule did not show it again: its own test has the last word."""
     methods = sorted({call.method for calls in witness.test.threads for call in calls})
-    return Fault("serializability", message(witness), methods, [], witness, race=frozenset({" || ".join(methods)}))
+    return Fault(
+        "serializability", what_happened(witness), methods, [], witness, race=frozenset({" || ".join(methods)})
+    )

@@ -286,7 +286,7 @@ def with_builds(search: SearchSetup, result: Result, seconds: float | None = Non
     if search.builds and result.findings and result.findings[0].builds is None:
         finding = result.findings[0]
         if result.switches:
-            known = finding.versions if result.switches.startswith("gil") else 0
+            known = finding.versions if result.switches != "free" else 0
             left = _SECONDS if seconds is None else max(_AT_LEAST, seconds / 4, seconds - result.seconds)
             finding = result.findings[0] = _settled(search, finding, known, min(left, _SECONDS))
         else:

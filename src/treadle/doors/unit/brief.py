@@ -6,7 +6,6 @@ condition, and end as others do. A file of a readable length keeps all of its te
 
 from __future__ import annotations
 
-import ast
 import itertools
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
@@ -112,7 +111,6 @@ def _end(case: TestCase) -> Hashable:
     outcome = case.outcome
     if outcome.raises is not None:
         return outcome.raises.__name__, case.walk[-1:]
-    try:
-        return repr(ast.literal_eval(case.symbolic["outcome"]))
-    except (ValueError, SyntaxError, KeyError):
-        return type(outcome.value).__name__
+    if case.symbolic is not None and case.symbolic.fixed:
+        return case.symbolic.text
+    return type(outcome.value).__name__

@@ -170,9 +170,9 @@ def table(suite: Suite) -> str:
                 output = f"raises {outcome.raises.__name__}"
             else:
                 output = shown(outcome.value)
-                symbolic = case.symbolic.get("outcome", "")
-                if symbolic not in ("", output, "None") and not symbolic.startswith("new "):
-                    output = f"{output}  ({symbolic})"
+                symbolic = case.symbolic
+                if symbolic is not None and not symbolic.made and symbolic.text not in (output, "None"):
+                    output = f"{output}  ({symbolic.text})"
             changed = _changes(case.arguments, case.after)
             rows.append([str(n), inputs, f"{output}{changed}", case.condition])
         blocks.append(f"{explored.target.text}\n{aligned(rows)}")

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import textwrap
 from collections import Counter
 
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import shown
 from treadle.report.annotations import Annotation
+from treadle.report.fresh_process import FreshOutcome
 from treadle.symbolic.testcase import RAISES_NOTHING, BrokenContract, CallOutcome, TestCase
 from treadle.units.target import UnitTarget
 
@@ -117,40 +117,45 @@ def contract_remarks(suite: Suite) -> list[Annotation]:
     return told
 
 
-# icontract says this instead of reporting the violation, for conditions that it cannot print.
-_UNTOLD = "Failed to recompute the values of the contract condition"
-
+# Libraries of contracts, whose exceptions say that a condition does not hold.
+_LIBRARIES = ("icontract", "deal")
 # Exceptions by which deal.has reports an effect that was not declared, and what was promised.
 _MARKERS = {"SilentContractError": "to write nothing", "OfflineContractError": "to stay offline"}
 
 
-def broken_for_real(case: TestCase, why: str, target: UnitTarget, contracts: bool) -> bool:
+def broken_for_real(case: TestCase, ended: FreshOutcome, target: UnitTarget, contracts: bool) -> bool:
     """The real run decided what the prediction had left open: the case becomes one of that, to be run again.
 
     That is a condition that could not be decided, an effect that deal.has does not declare, or how a violation is told.
     """
-    if case.violation is not None and _UNTOLD in why and case.outcome.raises is not RuntimeError:
+    if case.violation is not None and _untold(ended) and case.outcome.raises is not RuntimeError:
         case.outcome = CallOutcome(raises=RuntimeError, drained=case.outcome.drained)
         return True
     if case.violation is not None or case.outcome.raises is not None:
         return False
-    error = _reported(why)
+    error = _reported(ended)
     if error is None or not (case.undecided or error.__name__ in _MARKERS):
         return False
     if error.__name__ in _MARKERS:
         broken = BrokenContract("effect", target.name, True, _MARKERS[error.__name__], target.file, target.line)
     else:
-        named = [violation for violation, _ in case.undecided if violation.condition in why]
+        named = [violation for violation, _ in case.undecided if violation.condition in ended.why]
         broken = named[0] if named else case.undecided[0][0]
     case.violation = broken if contracts else None
     case.outcome = CallOutcome(raises=error, drained=case.outcome.drained)
     return True
 
 
-def _reported(why: str) -> type | None:
+def _untold(ended: FreshOutcome) -> bool:
+    """icontract raises a RuntimeError of its own instead of the violation, for conditions that it cannot print."""
+    raised = ended.raised
+    return raised is not None and raised.name == "RuntimeError" and raised.within.partition(".")[0] == "icontract"
+
+
+def _reported(ended: FreshOutcome) -> type | None:
     """The exception of a contract library that a failed test ended with."""
-    for library, name in re.findall(r"\b(icontract|deal)\.(?:errors\.)?(\w+(?:Error))\b", why):
-        found = getattr(importlib.import_module(library), name, None)
-        if isinstance(found, type) and issubclass(found, Exception):
-            return found
-    return None
+    library = ended.raised.module.partition(".")[0] if ended.raised is not None else ""
+    if ended.raised is None or library not in _LIBRARIES:
+        return None
+    found = getattr(importlib.import_module(library), ended.raised.name, None)
+    return found if isinstance(found, type) and issubclass(found, Exception) else None

@@ -130,7 +130,7 @@ def write(path: str, data: Any) -> None:
             json.dump(data, stream)
     except OSError as error:
         os.write(2, f"\n{error.strerror}\n".encode())
-        os._exit(74)
+        os._exit(74)  # EXIT_CANNOT_WRITE
 
 
 def shape_of(frame: FrameType) -> str:

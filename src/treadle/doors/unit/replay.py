@@ -11,7 +11,7 @@ from typing import Any
 
 from treadle.core.errors import InternalError, UsageError
 from treadle.core.trail import Trail
-from treadle.core.verdict import EXIT_FAILED, EXIT_PASSED
+from treadle.core.verdict import exit_code_of
 from treadle.doors.unit.result_json import case_facts
 from treadle.doors.unit.shown import shown
 from treadle.symbolic.explore import MachineFault
@@ -104,7 +104,7 @@ class ReplayedCase:
     @property
     def exit_code(self) -> int:
         """As of the command that found it: 1 when the code breaks a contract."""
-        return EXIT_FAILED if self.case.violation is not None else EXIT_PASSED
+        return exit_code_of(failed=self.case.violation is not None)
 
     def to_json(self) -> dict[str, Any]:
         return case_facts(self.case).to_json()

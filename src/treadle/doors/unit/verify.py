@@ -166,7 +166,7 @@ def _judge(
         ended = checked.failed.get(rendered.test, _NOT_RUN)
         why = ended.why
         target = next(e.target for e in suite.explored if e.target.text == case.target)
-        if broken_for_real(case, why, target, contracts):
+        if broken_for_real(case, ended, target, contracts):
             continue  # the prediction left it open, the real run has decided
         if rendered.promised and id(case) not in plainly:
             plainly.add(id(case))
