@@ -46,6 +46,7 @@ from typing import Any
 
 from benchmarks.environments import CHECKOUT, FOLDER
 from benchmarks.rows import Rows
+from benchmarks.wild_start import more_than_pytest, told
 
 LIST = 12  # the newest
 DRAWN = 20
@@ -277,7 +278,8 @@ def page_part(
     lines = [
         f"{len(names)} packages, drawn by {drawn_by}; Treadle of {commit.stdout.strip()} ({form}), {workers} at once "
         f"on {os.cpu_count()} cores, {platform.python_implementation()} {platform.python_version()}. "
-        f"{_counted(rows)} ({100 * useful / max(1, len(rows)):.0f} % useful by the rules).",
+        f"{_counted(rows)} ({100 * useful / max(1, len(rows)):.0f} % useful by the rules). "
+        + told([row["outside"] for row in rows if row["outside"] is not None]),
         "",
         "| package | test | verdict | executions | seconds | counts as |",
         "|---|---|---|---|---|---|",
@@ -287,10 +289,10 @@ def page_part(
         figures = f"{row['verdict']} | {row['executions']} | {row['seconds']:.1f} | {row['counts_as']}"
         lines.append(f"| {row['package']} | `{test}` | {figures} |")
     lines += [""] + [f"- {package}: {said}" for package, said in without.items()]
-    told = [row for row in rows if row["verdict"] not in ("CUT",) and row["todo"]]
+    to_tell = [row for row in rows if row["verdict"] not in ("CUT",) and row["todo"]]
     lines += ["", "What each test that failed, was refused or did not end said:", ""]
     folder = re.compile(rf"{FOLDER}/wild/[^/ ]+/(environment/lib/[^/]+/site-packages/)?")
-    for row in told:
+    for row in to_tell:
         said = folder.sub("", row["todo"])[:300]
         lines.append(f"- {row['package']} `{row['test'].rpartition('::')[2]}`: {said}")
     return "\n".join(lines) + "\n\n"
@@ -303,11 +305,13 @@ def _tried(package: str) -> tuple[list[dict[str, Any]], str]:
         return [], "cannot be installed from source"
     found, said = explored(ready[1], ready[0], SECONDS)
     passing = [one for one in found if one["verdict"] != "fails plainly"]
+    for one in passing[:1]:
+        one["outside"] = more_than_pytest(ready[1], ready[0], one["target"])
     return passing, said or "its threaded tests fail plainly"
 
 
 def _figures(one: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: one[name] for name in ("verdict", "executions", "seconds", "todo")}
+    kept = {name: one[name] for name in ("verdict", "executions", "seconds", "todo")} | {"outside": one.get("outside")}
     return kept | {"counts_as": counts_as(one["verdict"], one["executions"], one["one_schedule"])}
 
 
