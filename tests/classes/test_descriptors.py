@@ -8,12 +8,12 @@ import pytest
 
 from tests.classes.drive import campaign, subject
 from treadle.core.result import Verdict
-from treadle.doors.class_ import campaign as campaign_module
+from treadle.doors.class_ import work_clock
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="the lock of cached_property is gone since 3.12")
 def test_two_cached_properties_that_ask_each_other_deadlock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(campaign_module, "_AFTER_FAULT", 0.0)
+    monkeypatch.setattr(work_clock, "_AFTER_FAULT", 0.0)
     result = campaign("functools:cached_property")
     fault = result.faults[0]
     assert fault.kind == "deadlock"
@@ -31,7 +31,7 @@ def test_a_descriptor_of_values_is_shared_by_the_objects_of_its_client() -> None
 
 
 def test_what_else_a_descriptor_offers_is_called_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(campaign_module, "_AFTER_FAULT", 0.0)
+    monkeypatch.setattr(work_clock, "_AFTER_FAULT", 0.0)
     result = campaign("class_descriptors:Lazy")
     assert "IndexError" in result.faults[0].message
     assert "sout.descriptors[0].expire()" in str(result.faults[0].witness.test)

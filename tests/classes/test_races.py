@@ -18,8 +18,7 @@ from treadle.classes.races import one_race_one_fault
 from treadle.classes.result import ClassResult, Fault
 from treadle.classes.stage import Test
 from treadle.core.verdict import Verdict
-from treadle.doors.class_ import campaign as campaign_module
-from treadle.doors.class_ import findings
+from treadle.doors.class_ import findings, work_clock
 
 
 def found(kind: str, message: str, *race: str) -> Fault:
@@ -50,7 +49,7 @@ def test_a_warning_of_the_same_race_is_the_last_of_its_effects() -> None:
 def test_the_cache_is_one_fault_with_its_exceptions_the_second_del_and_the_lost_hit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(campaign_module, "_AFTER_FAULT", 8.0)
+    monkeypatch.setattr(work_clock, "_AFTER_FAULT", 8.0)
     monkeypatch.setattr(findings, "_MINIMISE", 0.3)
     monkeypatch.setattr(findings, "_MINIMISE_MORE", 0.3)
     result = campaign("class_lru:LRUCache", calls=1)

@@ -43,7 +43,7 @@ def test_an_entry_that_expires_inside_one_call_at_a_time_is_no_fault() -> None:
 
 @pytest.mark.slow
 def test_a_campaign_lets_time_pass_and_writes_a_test_that_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("treadle.doors.class_.campaign._AFTER_FAULT", 0.0)
+    monkeypatch.setattr("treadle.doors.class_.work_clock._AFTER_FAULT", 0.0)
     result = campaign("class_expiry:ExpiringTwice")
     [fault] = [fault for fault in result.faults if "time passes" in fault.methods]
     assert fault.kind == "exception"

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import math
 import random
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 from treadle.classes import choosing
@@ -38,6 +36,7 @@ from treadle.core.result import Verdict
 from treadle.doors.class_.findings import Findings
 from treadle.doors.class_.roots import Root
 from treadle.doors.class_.selection import never_at_work, not_compared, selected, too_long, untried
+from treadle.doors.class_.work_clock import WorkClock
 from treadle.threads.diverged import Diverged
 from treadle.threads.switching import running, running_name
 
@@ -51,17 +50,13 @@ _LEVELS = (1, 3, 5)
 # The values of the first pools: a call with only these is not one with new values.
 _PLAIN = frozenset((*pools_module.INTS, *pools_module.STRINGS, *pools_module.KEYS, *pools_module.BOOLS))
 
-# Seconds of work: those in which the machine does something else do not count, so that what is found does not depend on
-# how busy it is. Only the budget is by the clock.
-# For one way to make the object before the next has its turn.
+# Seconds of work for one way to make the object before the next has its turn.
 _TURN = 1.5
 # The part of the work on pairs that goes into sequences meanwhile: a class with many methods has hundreds of pairs that
 # can be run at once, and its faults may need a state that none of them starts from.
 _PART_FOR_SEQUENCES = 0.2
-# For one iteration to look for a sequence.
+# Seconds of work for one iteration to look for a sequence.
 _SLICE = 1.0
-# After the first fault the campaign goes on for as long again, but at least this long: others are often near.
-_AFTER_FAULT = 10.0
 # Calls on a fresh object after which it is found out what can be asked.
 _MOST_WAYS = 3
 # Executions of a pair after it has failed: a race has more than one effect.
@@ -86,10 +81,7 @@ class ClassCampaign:
         self.clocks = not subject.in_tasks and any(method.name == PASSING for method in subject.methods)
         self.blamed: set[frozenset[str]] = set()  # methods that were seen to break together
         self.unfinished: list[tuple[Root, Pair]] = []
-        self.started = time.perf_counter()
-        self.deadline = self.started + options.budget
-        self.work_began = time.process_time()
-        self.enough = math.inf  # when it stops, some work after the first fault
+        self.clock = WorkClock(options.budget, self.result.work, options.alarm)
         self.told = 0.0
         self.count = itertools.count()
         self.unstable: dict[str, dict[str, None]] = {}  # why results are not compared -> of which methods
@@ -130,19 +122,19 @@ class ClassCampaign:
             self.explorer,
             self.result,
             lambda: [root.candidates for root in self.roots],
-            lambda seconds: self._for(seconds, beyond_budget=True),
+            self.clock.may_go_on_beyond,
             self._found,
         )
         self.result.notes += self.subject.notes
         if self.subject.approximate:
             names = ", ".join(sorted(self.subject.approximate))
             self.result.notes.append(f"results not compared, the documentation calls them approximate: {names}")
-        self.waiting = choosing.roots(self.stage, self.pools, self._time_left)
-        while self.waiting and not self.roots and self._time_left():
+        self.waiting = choosing.roots(self.stage, self.pools, self.clock.time_left)
+        while self.waiting and not self.roots and self.clock.time_left():
             self._plant()
         if not self.judged:
             raise UsageError(f"{self.subject.target} has no public method of its own to call")
-        if not self.roots and self._time_left():
+        if not self.roots and self.clock.time_left():
             why = "; ".join(f"{name}: {reason}" for name, reason in list(self.not_called.items())[:3])
             raise UsageError(
                 f"no public method of {self.subject.target} accepts any value of the pools; give some with --values "
@@ -172,24 +164,14 @@ class ClassCampaign:
                     break
                 delta = Delta(root.automaton.shortest[step.state], states=(step.state,))
 
-    @contextmanager
-    def _at_work_on(self, part: str) -> Iterator[None]:
-        """Count the work on a part of the campaign."""
-        began = time.process_time()
-        try:
-            yield
-        finally:
-            known = self.result.work.get(part, 0.0)
-            self.result.work[part] = round(known + time.process_time() - began, 3)
-
     def _plant(self) -> None:
         """Take up the next way to make the object: find out which calls it accepts."""
-        with self._at_work_on("calls"):
+        with self.clock.at_work_on("calls"):
             self._plant_one(self.waiting.pop(0))
 
     def _plant_one(self, root: MethodCall) -> None:
         methods = self.methods if root.method != CLASS_ITSELF else [m for m in self.methods if SOUT not in m.form]
-        calls, skipped = choosing.candidate_calls(self.stage, self.pools, root, methods, self._time_left)
+        calls, skipped = choosing.candidate_calls(self.stage, self.pools, root, methods, self.clock.time_left)
         self.result.judged = sorted(self.judged)
         self.result.methods = len(self.judged)
         for name, reason in skipped.items():
@@ -217,12 +199,12 @@ class ClassCampaign:
 
     def _iterate(self) -> bool:
         """Turns over all roots, so that none keeps the others waiting. True when nothing is left to do."""
-        while self._time_left():
+        while self.clock.time_left():
             active = [root for root in self.roots if root.has_work()]
             if not active and not self.waiting:
-                self._longer_tests(self._for(_PART_FOR_LONGER * (self.deadline - time.perf_counter())))
+                self._longer_tests(self.clock.may_go_on_for(_PART_FOR_LONGER * self.clock.left))
                 finished = self._finish_pairs()
-                self._longer_tests(self._time_left)
+                self._longer_tests(self.clock.time_left)
                 return finished
             for root in active:
                 try:
@@ -232,14 +214,14 @@ class ClassCampaign:
                         raise
             work = self.result.work
             dear = work.get("calls", 0.0) > work.get("interleavings", 0.0)  # what is planted has its share first
-            if self.waiting and self._time_left() and not (active and dear):
+            if self.waiting and self.clock.time_left() and not (active and dear):
                 self._plant()
         return False
 
     def _turn(self, root: Root) -> None:
         """Explore pairs that wait; when there are none, or they have had their share, generate a sequence and assemble
         it."""
-        may_go_on, soon = self._for(_TURN), self._for(_TURN / 2)
+        may_go_on, soon = self.clock.may_go_on_for(_TURN), self.clock.may_go_on_for(_TURN / 2)
         work = self.result.work
         due = not root.queue or work.get("sequences", 0.0) < _PART_FOR_SEQUENCES * work.get("interleavings", 0.0)
         if due and not root.saturated:
@@ -270,7 +252,7 @@ class ClassCampaign:
             return
         root.widened = True
         pools = self._pools(self.options.seed + 1)
-        drawn, _ = choosing.candidate_calls(self.stage, pools, root.candidates.root, self.methods, self._time_left)
+        drawn, _ = choosing.candidate_calls(self.stage, pools, root.candidates.root, self.methods, self.clock.time_left)
         known = {*root.candidates.calls, *(call for call in drawn if str(call) in self.options.refused_calls)}
         new = [call for call in drawn if call not in known and any(a.value not in _PLAIN for a in call.arguments)]
         if new:
@@ -283,8 +265,8 @@ class ClassCampaign:
     def _iteration(self, root: Root) -> None:
         """Generate a sequence, assemble it with the repository, and queue the new pairs."""
         root.generator.level = _LEVELS[root.level]
-        with self._at_work_on("sequences"):
-            beta = root.generator.generate(root.covered, self._for(_SLICE))
+        with self.clock.at_work_on("sequences"):
+            beta = root.generator.generate(root.covered, self.clock.may_go_on_for(_SLICE))
         if beta is None:
             root.level += 1
             root.saturated = root.level >= len(_LEVELS)
@@ -303,8 +285,8 @@ class ClassCampaign:
     def _grew(self) -> None:
         traces = sum(len(root.covered) for root in self.roots)
         found = self.result
-        worked = time.process_time() - self.work_began
-        now = CoverageMark(found.interleavings_tried, traces, found.requirements_covered, round(worked, 3))
+        worked = round(self.clock.worked, 3)
+        now = CoverageMark(found.interleavings_tried, traces, found.requirements_covered, worked)
         if traces > (found.growth[-1].traces if found.growth else 0):
             found.saturated_after = now.seconds
         if not found.growth or (now.traces, now.requirements) > (
@@ -337,7 +319,7 @@ class ClassCampaign:
         for number in range(1, len(_ROUNDS)):
             waiting, self.unfinished = self.unfinished, []
             for place, (root, pair) in enumerate(waiting):
-                if not self._time_left():
+                if not self.clock.time_left():
                     self.unfinished += waiting[place:]
                     return False
                 self._explore(root, pair, number)
@@ -424,8 +406,8 @@ class ClassCampaign:
         self._tell()
         before = self.stage.executions
         try:
-            with self._at_work_on("interleavings"):
-                return self.explorer.explore(test, most, self._time_left, more)
+            with self.clock.at_work_on("interleavings"):
+                return self.explorer.explore(test, most, self.clock.time_left, more)
         except Diverged as diverged:
             self._note(f"{test}: not deterministic ({diverged})")
             return None
@@ -448,7 +430,7 @@ class ClassCampaign:
         if explored.unstable:
             names = {call.method for calls in explored.test.threads for call in calls}
             self.unstable.setdefault(explored.unstable, {}).update(dict.fromkeys(sorted(names)))
-        with self._at_work_on("findings"):
+        with self.clock.at_work_on("findings"):
             reported = self.findings.take(explored, test)
         if not reported:
             return False
@@ -456,25 +438,23 @@ class ClassCampaign:
         return True
 
     def _found(self) -> None:
-        """A fault was reported: others are often near, but not all of the budget is for them."""
+        """A fault was reported."""
         if self.options.keep is not None:
             self.options.keep(self.result)
         if self.result.first_fault is None:
             self.result.first_fault = self.result.faults[-1].found_after
-            if self.options.alarm is not None:
-                self.options.alarm.touch()
-            self._go_on_as_long_again()
+            self.clock.fault_found()
         if self.findings.full:
-            self.deadline = 0.0
+            self.clock.stop()
 
     # ------------------------------------------------------------------ the baseline
 
     def _random(self) -> bool:
         """ConTeGe (Pradel, Gross, PLDI 2012): a random prefix, two random suffixes; the explorer is ours."""
         dice = random.Random(self.options.seed + 7919 * self.options.share[0])  # each process throws its own dice
-        while self.waiting and self._time_left():
+        while self.waiting and self.clock.time_left():
             self._plant()
-        while self._time_left():
+        while self.clock.time_left():
             root = dice.choice(self.roots)
             judged = [call for call in root.candidates.calls if call.method in root.candidates.judged]
             alpha = tuple(dice.choices(root.candidates.calls, k=dice.randint(0, 5)))
@@ -509,23 +489,6 @@ class ClassCampaign:
 
     # ------------------------------------------------------------------ the end
 
-    def _time_left(self) -> bool:
-        if self.options.alarm is not None and self.enough == math.inf and self.options.alarm.exists():
-            self._go_on_as_long_again()
-        return time.perf_counter() < self.deadline and time.process_time() < self.enough
-
-    def _go_on_as_long_again(self) -> None:
-        now = time.process_time()
-        self.enough = now + max(_AFTER_FAULT, now - self.work_began)
-
-    def _for(self, seconds: float, beyond_budget: bool = False) -> Callable[[], bool]:
-        """May a part of the campaign go on? For so many seconds of work, within the budget or as long beyond it."""
-        until = time.process_time() + seconds
-        if beyond_budget:
-            latest = max(self.deadline, time.perf_counter() + seconds)
-            return lambda: time.process_time() < until and time.perf_counter() < latest
-        return lambda: time.process_time() < until and self._time_left()
-
     def _is_mine(self, test: Test) -> bool:
         """Does a test belong to this process? Found out from its text, so that all processes agree."""
         number, total = self.options.share
@@ -541,8 +504,7 @@ class ClassCampaign:
         now = time.perf_counter()
         if self.progress is not None and now - self.told > 0.1:
             self.told = now
-            worked = (time.process_time() - self.work_began) / (self.enough - self.work_began)
-            done = max(worked, (now - self.started) / max(self.deadline - self.started, 1e-9))
+            done = self.clock.part_done
             faults = len(grouped(self.result.faults))
             said = f"{self.result.sequences} sequences, {self.result.pairs} pairs, {faults} faults,"
             self.progress(self.stage.executions, self.stage.executions / done if done > 0 else None, said)
@@ -562,7 +524,7 @@ class ClassCampaign:
 
     def _conclude(self, finished: bool, interrupted: bool) -> None:
         result = self.result
-        result.seconds = time.perf_counter() - self.started
+        result.seconds = self.clock.passed
         result.notes += [not_compared(self.methods, why, names) for why, names in self.unstable.items()]
         if self.stage.offline:
             names, ways = ", ".join(self.stage.offline), "; ".join(dict.fromkeys(self.stage.offline.values()))
