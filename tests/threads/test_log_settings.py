@@ -8,6 +8,7 @@ import logging.config
 import sys
 import threading
 import types
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -100,3 +101,27 @@ def test_the_level_that_an_import_gives_its_logger_stays(monkeypatch: pytest.Mon
     library.setLevel(logging.DEBUG)  # by the next execution
     settings.restore()
     assert library.level == logging.ERROR
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda logger: logger.addHandler(logging.NullHandler()),
+        lambda logger: logger.addFilter(logging.Filter()),
+        lambda logger: logger.setLevel(logging.ERROR),
+        lambda logger: setattr(logger, "propagate", False),
+        lambda logger: setattr(logger, "disabled", True),
+        lambda logger: setattr(logger, "handlers", [logging.NullHandler()]),
+        lambda logger: logging.disable(logging.ERROR),
+    ],
+)
+def test_every_change_of_a_known_logger_is_noticed(change: Callable[[logging.Logger], object]) -> None:
+    known = logging.getLogger("tests.changed_in_one_way")
+    before = list(known.handlers), list(known.filters), known.level, known.propagate, known.disabled
+    disabled = logging.root.manager.disable
+    settings = LogSettings()
+    for _ in range(2):
+        change(known)
+        settings.restore()
+        assert (known.handlers, known.filters, known.level, known.propagate, known.disabled) == before
+        assert logging.root.manager.disable == disabled

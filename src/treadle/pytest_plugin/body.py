@@ -10,6 +10,7 @@ This file is the only one that uses private names of pytest (the set-up state of
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import gc
 import inspect
@@ -36,7 +37,7 @@ from treadle.doors.explore.examples import Example, ExampleSearch, is_given
 from treadle.doors.explore.replay import replay_elsewhere, without_untrusted
 from treadle.pytest_plugin import WIDER
 from treadle.pytest_plugin.left_threads import end_threads
-from treadle.pytest_plugin.loops import EventLoops
+from treadle.pytest_plugin.loops import EventLoops, runs_on_its_own
 from treadle.threads.instrument.restore import Snapshot
 from treadle.threads.instrument.selection import ModuleSelection
 
@@ -131,15 +132,14 @@ class Body:
         __tracebackhide__ = True
         self._forget_output()
         self.folders.begin_anew()
-        if not self.anew and not self.is_async:
+        if not self.anew:
             self._call()
             return
         with self.loops.of_this_execution():
             marks = Marks(self.item)
             marks.own.append(self.loops.close)
             try:
-                if self.anew:
-                    self._set_up()
+                self._set_up()
                 self._call()
             except BaseException:
                 marks.tear_down_quietly()
@@ -202,10 +202,12 @@ class Body:
             return
         function = partial(self.function, *bound_to(item))
         arguments = self.arguments() | drawn
-        if self.is_async:
+        if not self.is_async:
+            function(**arguments)
+        elif self.anew:
             self.loops.run_test(function, arguments)
         else:
-            function(**arguments)
+            asyncio.run(function(**arguments))
 
     def arguments(self) -> dict[str, Any]:
         """What the test is called with."""
@@ -353,7 +355,7 @@ def _has_fixtures_to_renew(item: pytest.Function, renewed: bool = False) -> bool
     Setting that up costs more than most executions."""
     if item.cls is not None or "request" in item.fixturenames:
         return True  # a new instance per execution; `request` can ask for any fixture while the test runs
-    if inspect.iscoroutinefunction(_function(item)):
+    if inspect.iscoroutinefunction(_function(item)) and not runs_on_its_own(item):
         return True  # it asks for the runner of this execution, and a request gives it once
     parameters = _parameters(item)
     for name in item.fixturenames:

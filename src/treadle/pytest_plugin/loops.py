@@ -35,12 +35,14 @@ class EventLoops:
         self.item = item
         self._runner: asyncio.Runner | None = None
         self._own: asyncio.Runner | None = None
+        # of pytest-asyncio, where it is installed
+        self._of_function = _definitions(item, "_function_scoped_runner")
+        self._of_wider = [found for scope in _WIDER for found in _definitions(item, f"_{scope}_scoped_runner")]
 
     @contextmanager
     def of_this_execution(self) -> Iterator[None]:
         """Inside the `with` block, whoever asks for a loop gets that of this execution."""
-        definitions = [found for scope in _WIDER for found in _definitions(self.item, f"_{scope}_scoped_runner")]
-        kept = [(one, one.cached_result, len(one._finalizers)) for one in definitions]
+        kept = [(one, one.cached_result, len(one._finalizers)) for one in self._of_wider]
         self._runner = None
         _RUNNING.append(self)
         try:
@@ -60,14 +62,13 @@ class EventLoops:
 
     def runner(self) -> asyncio.Runner:
         if self._runner is None:
-            if _definitions(self.item, "_function_scoped_runner"):
+            if self._of_function:
                 self.item._request._fixture_defs.pop("_function_scoped_runner", None)  # that of an earlier execution
                 self._runner = self.item._request.getfixturevalue("_function_scoped_runner")
             else:
                 self._runner = self._own = asyncio.Runner()
-            for scope in _WIDER:  # pytest-asyncio: a fixture may want the loop of a wider scope
-                for definition in _definitions(self.item, f"_{scope}_scoped_runner"):
-                    definition.cached_result = (self._runner, definition.cache_key(self.item._request), None)
+            for definition in self._of_wider:  # a fixture may want the loop of a wider scope
+                definition.cached_result = (self._runner, definition.cache_key(self.item._request), None)
         assert self._runner is not None
         return self._runner
 
@@ -86,6 +87,11 @@ class EventLoops:
             )
         with plugin.get_runner(name, options) as runner:
             runner.run_test(function, arguments)
+
+
+def runs_on_its_own(item: pytest.Function) -> bool:
+    """Does no plugin have a loop for this test?"""
+    return "anyio_backend" not in item.fixturenames and not _definitions(item, "_function_scoped_runner")
 
 
 # The executions under way: there is one, or none.

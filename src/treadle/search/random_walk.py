@@ -30,18 +30,18 @@ class RandomWalk(Strategy):
 
     def draw(self, count: int) -> int:
         """As `random.randrange` does it, without its three calls for every step."""
-        number = 0
-        if count > 1:
-            size = (count - 1).bit_length()
+        if count == 1:
+            return 0
+        size = (count - 1).bit_length()
+        number = self.random.getrandbits(size)
+        while number >= count:
             number = self.random.getrandbits(size)
-            while number >= count:
-                number = self.random.getrandbits(size)
         self.drawn.append(number)
         return number
 
 
 class DrawnAgain(OneExecution):
-    """The execution in which these numbers were drawn."""
+    """The execution in which these numbers were drawn, wherever there was something to choose."""
 
     name = "drawn"
 
@@ -53,5 +53,5 @@ class DrawnAgain(OneExecution):
         enabled = run.enabled()
         if not enabled:
             return None
-        number = self.numbers.pop() if self.numbers else 0
+        number = self.numbers.pop() if self.numbers and len(enabled) > 1 else 0
         return enabled[number if number < len(enabled) else 0]  # another number of strands: it is not the same

@@ -151,7 +151,7 @@ class Strategy:
         self.reads_footprints = False
         # Random bits that decide who goes on, whoever the strands are. None when it has to look at them.
         self.bits: Callable[[int], int] | None = None
-        self.drawn: list[int] = []  # the numbers that it gave in this execution
+        self.drawn: list[int] = []  # the numbers that it gave in this execution, where there was a choice
 
     def begin(self) -> bool:
         raise NotImplementedError

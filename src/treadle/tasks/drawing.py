@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from treadle.tasks.drawn_steps import draw_steps
 from treadle.tasks.execution import TaskExecution
-from treadle.tasks.futures import WAKEUP_IN_C, DrawnFuture, DrawnTask, PyTask, StepInC, thread_makes
+from treadle.tasks.futures import BITS, FACTOR, WAKEUP_IN_C, DrawnFuture, DrawnTask, PyTask, StepInC, thread_makes
 from treadle.tasks.handles import LoopHandle, MadeLate
 from treadle.tasks.loop import ROUNDS, Loop
 from treadle.tasks.running import RUNNING, SET
@@ -86,6 +86,7 @@ class DrawnLoop(Loop):
         if self.tasks:
             self._leave_tasks()
         self._closed = True
+        self.call_soon = self.call_soon_threadsafe = _refuse  # type: ignore[method-assign]
         self._ready.clear()
         self.timers.clear()
 
@@ -97,8 +98,6 @@ class DrawnLoop(Loop):
     # ------------------------------------------------------------------ scheduling
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
-        if self._closed:
-            self._check_closed()
         kind = type(callback)
         if kind is StepInC or (kind is _Builtin and callback.__name__ == WAKEUP_IN_C):
             task: Any = callback.__self__  # type: ignore[attr-defined]
@@ -142,8 +141,9 @@ class DrawnLoop(Loop):
         task = DrawnTask(coro, loop=self, name=name, context=context)
         task.treadle_made = 0
         maker = self.running
-        if type(maker) is DrawnTask:
-            maker.treadle_makes(task)
+        if type(maker) is DrawnTask:  # as `treadle_makes` does it, without a call
+            made = maker.treadle_made = maker.treadle_made + 1
+            task._treadle_hash = (maker._treadle_hash * FACTOR + made) & BITS
         else:
             thread_makes(self.strand, task)
         self.tasks.append(_Reference(task))
@@ -178,7 +178,8 @@ class DrawnLoop(Loop):
             self.run_forever()
         finally:
             self.main = outer
-            future.remove_done_callback(_stop_when_done)
+            if not future.done():
+                future.remove_done_callback(_stop_when_done)
         if not future.done():
             raise RuntimeError("Event loop stopped before Future completed.")
         return future.result()
@@ -224,6 +225,11 @@ class DrawnLoop(Loop):
         """Does its end take more than to close it?"""
         self.tasks = [reference for reference in self.tasks if reference() is not None]
         return bool(self._default_executor or "_asyncgens" in self.__dict__ or (self.tasks and self.pending_tasks()))
+
+
+def _refuse(*args: Any, **options: Any) -> None:
+    """What a loop does with every call once it is closed: so nobody has to ask before."""
+    raise RuntimeError("Event loop is closed")
 
 
 def new_event_loop() -> Any:

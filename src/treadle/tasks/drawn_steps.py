@@ -33,28 +33,28 @@ def draw_steps(loop: Any, run: TaskExecution, most: int) -> int:
                 break
             if timers and loop.is_due():
                 loop._take_due_timers()
-            count = tasks = len(live)
-            if ready:
-                while ready and ready[0]._cancelled:
-                    ready.popleft()
-                if ready:
-                    count += 1
+            while ready and ready[0]._cancelled:
+                ready.popleft()
+            first = 1 if ready else 0  # the number of the first task: behind a callback
+            count = first + len(live)
             number = 0
-            if count > 1:  # as `RandomWalk.draw` does it
+            if count == 2:
+                number = bits(1)
+                drawn.append(number)
+            elif count > 2:  # as `RandomWalk.draw` does it
                 size = (count - 1).bit_length()
                 number = bits(size)
                 while number >= count:
                     number = bits(size)
+                drawn.append(number)
             elif count == 0:
                 break
-            drawn.append(number)
             done += 1
-            if count > tasks:
-                if number == 0:
-                    loop.running = handle = ready.popleft()
-                    handle._run()
-                    continue
-                number -= 1
+            if number < first:
+                loop.running = handle = ready.popleft()
+                handle._run()
+                continue
+            number -= first
             loop.running = task = live[number]
             context, callback, args = task.call
             task.call = None

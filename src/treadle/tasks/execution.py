@@ -112,6 +112,11 @@ class TaskExecution(Execution):
             and self.main.is_blank
         )
 
+    @property
+    def is_usual(self) -> bool:
+        """Is there nothing to tell of it but that it took place?"""
+        return self.ended_well and not (self.revealed or self.uncontrolled or self.called_unsafely)
+
     def renew(self, picker: Strategy, limit: int, shared: set[str] | None) -> None:
         """From now on it is a new execution, of a search that draws: as if it had been made for that."""
         self.picker = picker

@@ -45,7 +45,8 @@ RECORDED: Final = _Recorded()
 
 
 # The hash of who made it is multiplied by this, and then the number of what was made is added, in so many bits.
-_FACTOR, _BITS = 1_000_003, (1 << 60) - 1
+FACTOR: Final = 1_000_003
+BITS: Final = (1 << 60) - 1
 _MADE = "tasks and futures"  # among what a strand counts
 _OF_THREADS: Final[dict[str, int]] = {}  # name of a thread -> what the hashes of what it makes begin at
 
@@ -69,7 +70,7 @@ class Hashed:
         """A step of this task has made a future."""
         this: Any = self  # some forms have slots, others none
         this.treadle_made += 1
-        future._treadle_hash = (this._treadle_hash * _FACTOR + this.treadle_made) & _BITS
+        future._treadle_hash = (this._treadle_hash * FACTOR + this.treadle_made) & BITS
 
 
 def give_hash(future: Any, strand: Any) -> None:
@@ -86,9 +87,9 @@ def thread_makes(strand: Any, future: Any) -> None:
     name = strand.treadle_name
     begin = _OF_THREADS.get(name)
     if begin is None:
-        begin = _OF_THREADS[name] = zlib.crc32(name.encode()) * _FACTOR
+        begin = _OF_THREADS[name] = zlib.crc32(name.encode()) * FACTOR
     count = strand.encounters[_MADE] = strand.encounters.get(_MADE, 0) + 1
-    future._treadle_hash = (begin + count) & _BITS
+    future._treadle_hash = (begin + count) & BITS
 
 
 class Seen(Hashed):

@@ -104,9 +104,6 @@ class TaskLoom(Loom):
         only_draws = only_steps and self._may_only_draw(picker)
         spare, self.spare = self.spare, None
         if spare is not None:
-            if only_draws and spare.is_blank:
-                spare.renew(picker, self.most_steps, self.shared)
-                return spare
             spare.main = None  # it goes at once, and not when the garbage collector comes round
         if self.any_order and not only_steps:  # every access is seen, and the execution tells what threads share
             arguments = (*arguments[:_SHARED], None, *arguments[_SHARED + 1 :])
@@ -129,14 +126,26 @@ class TaskLoom(Loom):
             and self.timeouts == "idle"
         )
 
+    def _draws_the_same(self, picker: Strategy) -> bool:
+        """Is what is drawn now drawn as the last one was? The loom itself has not changed since, but for who looks."""
+        return picker.bits is not None and not (picker.reads_footprints or self.values or self.looks_are_points)
+
     @property
     def interrupts(self) -> bool:
         """Threads interrupt a loop; tasks do not interrupt each other, and their steps are searched in another way."""
         return not self.looped or (self.threaded and not self.any_order)
 
     def run(self, strategy: Strategy, detail: bool = False) -> Execution:
-        run: Any = super().run(strategy, detail)
+        run: Any = self.spare
+        if run is not None and not detail and self._draws_the_same(strategy) and run.is_blank:
+            run.renew(strategy, self.most_steps, self.shared)
+            self._perform(run)
+        else:
+            run = super().run(strategy, detail)
         if run.only_draws:
+            if run.is_usual:
+                self.spare, self.looped = run, self.looped or bool(run.loops)
+                return cast(Execution, run)
             self.spare = run
             run = self._with_strands(run, strategy)
         self.looped = self.looped or bool(run.loops)

@@ -209,7 +209,8 @@ class Execution(Learning):
                 asking, worker = request
                 worker.greenlet.switch()
                 request = asking.switch()
-            settle(self)
+            if self.transition is not None:
+                settle(self)
             if self.locks:
                 self.held = [
                     (lock.treadle_name, lock.owner.treadle_name)

@@ -62,6 +62,8 @@ def left() -> Unsupported | None:
 
 
 def _end() -> None:
+    if not (_DRAWN or _TOUCHED or _WRITTEN_NOW or _EMPTIED or _ABSENT or _FOUND):
+        return  # as almost always
     for kept in (_DRAWN, _TOUCHED, _WRITTEN_NOW, _EMPTIED, _ABSENT):
         kept.clear()
     _ABSENT.update(path for path in _FOUND if not os.path.lexists(path))

@@ -3,13 +3,18 @@
 Loggers that an execution made stay, because modules keep them, but as `logging.getLogger` makes them; where it has also
 imported modules, which may have set them up, only without their handlers. What happens to a handler that was there
 before (its level, its formatter) is not put back.
+
+Hardly an execution changes anything: that is seen in one look at all that the loggers refer to (`records`).
 """
 
 from __future__ import annotations
 
 import logging
 import sys
+from gc import get_referents
 from typing import Any, NamedTuple
+
+from treadle.threads.instrument.records import BOUNDARY, addresses
 
 _OWN: Any = logging  # names with an underscore are its own, and the same in every version
 
@@ -45,8 +50,25 @@ class LogSettings:
         self._named = dict(_OWN._handlers)
         self._disabled = logging.root.manager.disable
         self._modules = len(sys.modules)
+        self._look()
+
+    def _look(self) -> None:
+        """Remember what everything refers to that is put back."""
+        manager = logging.root.manager
+        self._referring: list[object] = [manager, vars(manager), manager.loggerDict]
+        for logger in _loggers():
+            # from 3.13 on what is in the dictionary may be kept in its owner
+            self._referring += [logger, vars(logger), logger.handlers, BOUNDARY, logger.filters]
+        self._referring += [_OWN._handlerList, BOUNDARY, _OWN._handlers.data]
+        self._addresses = addresses(get_referents(*self._referring))
 
     def restore(self) -> None:
+        if addresses(get_referents(*self._referring)) == self._addresses and len(sys.modules) == self._modules:
+            return
+        self._put_back()
+        self._look()
+
+    def _put_back(self) -> None:
         changed = False
         imported, self._modules = len(sys.modules) != self._modules, len(sys.modules)
         for logger in _loggers():

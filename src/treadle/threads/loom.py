@@ -37,7 +37,7 @@ from treadle.threads.patches import patched
 from treadle.threads.primitives import chance
 from treadle.threads.real_waits import thread_beside
 from treadle.threads.settings import Settings, put_back
-from treadle.threads.strands import MAIN_IDENT
+from treadle.threads.strands import MAIN_IDENT, Strand
 from treadle.threads.unasked import globals_of
 from treadle.threads.virtual_time import CLOCKS, TICK
 from treadle.threads.watchdog import PATIENCE, OutOfTime, ReallyBlocked, Watch, noticing_ctrl_c, watching
@@ -228,15 +228,22 @@ class Loom:
             run.coast_after = strategy.coast_after
         run.beside = self.beside
         run.know_rebound(self.shared if self.shared is not None else self.rebound)
+        return self._perform(run)
+
+    def _perform(self, run: Execution) -> Execution:
+        """Run an execution that was made, and put back what it has changed."""
         run.names.update(self.global_names)
-        chance.fresh(self.seed)
+        raised: list[tuple[Strand, BaseException]] = []
+        if chance.DRAWN.seed != self.seed:
+            chance.fresh(self.seed)
         self.watch.begin(run)
         self.executions += 1
         try:
             run.run(self.test, self.main_thread)
         finally:
             self.watch.end()
-            raised = [(strand, strand.exception) for strand in run.strands if strand.exception is not None]
+            if not run.ended_well:
+                raised = [(strand, strand.exception) for strand in run.strands if strand.exception is not None]
             for strand, error in raised:
                 strand.failure_text = outcome.message_of(error)
             if run.atomic:
@@ -245,7 +252,8 @@ class Loom:
             self.in_steps |= run.in_steps
             self.deadlines |= run.deadlines
             self.hash_orders |= run.hash_orders
-            self.incomplete = self.incomplete or files.unsteady()
+            if not self.incomplete:
+                self.incomplete = files.unsteady()
             self.coasts &= not run.woken
             if len(REWRITTEN) != self.rewritten:
                 self._imported(run)

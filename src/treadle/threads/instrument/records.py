@@ -91,7 +91,7 @@ class RecordBlock:
         self._holders: list[object] = []
         for record in self.records:
             for holder in record.referring():
-                self._holders += (holder, _BOUNDARY)
+                self._holders += (holder, BOUNDARY)
         self._dicts = [record.names() for record in self.records if record.named]
         self._owned = [(record.owner, record.holder) for record in self.records if isinstance(record, Attributes)]
         self._slots = [record for record in self.records if isinstance(record, Slot)]
@@ -146,7 +146,7 @@ class Records:
 _BLOCK = 500
 
 # Between what one holder refers to and what the next does.
-_BOUNDARY = (object(),)
+BOUNDARY = (object(),)
 
 _POINTER = tuple.__itemsize__
 _HEAD = tuple.__basicsize__
