@@ -216,3 +216,29 @@ def test_what_is_found_then_replays(cli: Cli, project: Path) -> None:
     assert found["verdict"] == "FAILED", found
     (finding,) = found["findings"]
     assert finding["replayed"] == "a fresh process"
+
+
+DATABASE_OF_ITS_OWN = """
+def test_it(tmp_path):
+    import sqlite3
+
+    database = tmp_path / "db"
+    made = sqlite3.connect(database)
+    made.execute("create table t (n)")
+    made.commit()
+    made.close()
+
+    def insert():
+        connection = sqlite3.connect(database)
+        connection.execute("insert into t values (1)")
+        connection.commit()
+        connection.close()
+
+    both(insert, insert)
+"""
+
+
+def test_who_imports_sqlite_in_the_test_waits_for_its_locks_as_a_strand_does(cli: Cli, project: Path) -> None:
+    found = explored(cli, project, DATABASE_OF_ITS_OWN, "--executions", "50")
+    assert found["verdict"] in ("CUT", "PASSED-WITHIN-BOUNDS"), found
+    assert found["executions"] > 1

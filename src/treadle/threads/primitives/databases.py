@@ -16,6 +16,7 @@ execution. Who asks for that setting finds it as it was.
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 import sys
 from collections.abc import Callable
@@ -256,6 +257,10 @@ def _connect(real: Any) -> Any:
 
 
 def patches() -> list[tuple[Any, dict[str, Any]]]:
-    """As it stands now: sqlite3 is not imported for this."""
+    """As it stands now, imported so that a test which does so itself finds the model in its first execution, too."""
+    try:
+        importlib.import_module("sqlite3")
+    except ImportError:  # an interpreter without it
+        return []
     modules = [sys.modules.get(name) for name in ("sqlite3", "sqlite3.dbapi2")]
     return [(module, {"connect": _connect(vars(module)["connect"])}) for module in modules if module is not None]
