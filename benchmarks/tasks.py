@@ -7,8 +7,12 @@ The peers draw schedules at random; so does `treadle random`. `treadle dpor` run
 there are 50, and then is done: what it takes to begin counts most there. `plain asyncio` is `asyncio.run` of the same
 program as often, with no tool, in the one order that it has.
 
+A tool alone is called by its function in a process with little else in it. With `pytest` the same is a test with the
+tool's decorator (`subjects/tasks_under_pytest.py`), as their documentation has it, and what is measured is that test.
+Peers that collect all garbage after every execution are slower there: there is more to look through.
+
 A machine with other work on it disturbs the rate per second; `cpu_rate` is the rate per second of processor time, and
-`cpu_ratio` that of `treadle random` by that of the peer.
+`cpu_ratio` that of `treadle random` by that of the peer, in the same surroundings.
 """
 
 from __future__ import annotations
@@ -51,13 +55,18 @@ def main(quick: bool, pure: bool = False) -> None:
     except NotInstalled as missing:
         print(f"skipped, {missing}", file=sys.stderr)
         return
-    mine: dict[str, Any] = {}
     schedules = 200 if quick else 2000
-    for tool in ("treadle random", "treadle dpor", "plain asyncio", *(peer.split("==")[0] for peer in PEERS)):
-        answer = run(inner, tool, schedules, pure)
-        mine = mine or answer
-        ratio = mine["cpu_rate"] / answer["cpu_rate"] if "cpu_rate" in answer and "cpu_rate" in mine else None
-        rows.add(tool=tool, classes=CLASSES, cpu_ratio=ratio, **answer)
+    peers = [peer.split("==")[0] for peer in PEERS]
+    for tools in (
+        ["treadle random", "treadle dpor", "plain asyncio", *peers],
+        ["treadle random, pytest", "simloom, pytest", "simloop, pytest"],
+    ):
+        mine: dict[str, Any] = {}
+        for tool in tools:
+            answer = run(inner, tool, schedules, pure)
+            mine = mine or answer
+            ratio = mine["cpu_rate"] / answer["cpu_rate"] if "cpu_rate" in answer and "cpu_rate" in mine else None
+            rows.add(tool=tool, classes=CLASSES, cpu_ratio=ratio, **answer)
     rows.table()
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 import time
 
@@ -72,11 +73,43 @@ def frontrun(schedules):
     return result.num_explored, "sampled"
 
 
-tool, schedules = globals()[sys.argv[1].replace(" ", "_")], int(sys.argv[2])
-tool(2)  # imports, caches
-started, used = time.perf_counter(), time.process_time()
-executions, verdict = tool(schedules)
-spent, used = time.perf_counter() - started, time.process_time() - used
-print(
-    json.dumps({"executions": executions, "rate": executions / spent, "cpu_rate": executions / used, "note": verdict})
-)
+def told(executions, spent, used, note):
+    print(json.dumps({"executions": executions, "rate": executions / spent, "cpu_rate": executions / used, "note": note}))
+
+
+def by_function(tool, schedules):
+    """By the function that each tool has for this, in a process with little else in it."""
+    tool(2)  # imports, caches
+    started, used = time.perf_counter(), time.process_time()
+    executions, verdict = tool(schedules)
+    told(executions, time.perf_counter() - started, time.process_time() - used, verdict)
+
+
+def under_pytest(tool, schedules):
+    """As a test, which is how the documentation of all of them begins: without what pytest does before and after."""
+    import pytest
+
+    class Timer:
+        outcome, spent, used = "not run", 1, 1
+
+        @pytest.hookimpl(hookwrapper=True)
+        def pytest_runtest_call(self):
+            started, used = time.perf_counter(), time.process_time()
+            yield
+            self.spent, self.used = time.perf_counter() - started, time.process_time() - used
+
+        def pytest_runtest_logreport(self, report):
+            if report.when == "call":
+                self.outcome = report.outcome
+
+    os.environ |= {"TASKS_TOOL": tool, "TASKS_SCHEDULES": str(schedules)}
+    timer = Timer()
+    pytest.main(["-q", "-p", "no:cacheprovider", "tasks_under_pytest.py"], plugins=[timer])
+    told(schedules, timer.spent, timer.used, timer.outcome)
+
+
+name, schedules = sys.argv[1], int(sys.argv[2])
+if name.endswith(", pytest"):
+    under_pytest(name.partition(",")[0], schedules)
+else:
+    by_function(globals()[name.replace(" ", "_")], schedules)
