@@ -8,11 +8,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from treadle.cli.main import main
+from treadle.core.verdict import Verdict
+from treadle.messages.result import ScheduleResult
+from treadle.report.console import sentence
 
 PROGRAM = Path(__file__).parent.parent / "programs" / "actors" / "gatling.py"
 KEYS = {"target", "events", "schedules", "executions", "goals", "infeasible", "findings"}
@@ -126,3 +130,33 @@ def test_wrong_use_is_one_sentence_and_exit_2(cli: Cli, words: list[str], said: 
     assert not out
     assert said in err
     assert err.count("\n") == 1
+
+
+_ANY_ORDER = """
+import asyncio
+
+
+async def give(box, word):
+    await box.put(word)
+
+
+async def test_words():
+    box = asyncio.Queue()
+    gives = [asyncio.create_task(give(box, word)) for word in ("open", "close")]
+    assert {await box.get(), await box.get()} == {"open", "close"}
+    await asyncio.gather(*gives)
+"""
+
+
+def test_queues_whose_order_does_not_matter_pass_within_the_bounds_of_their_goals(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "test_words.py").write_text(_ANY_ORDER)
+    code, out, _ = cli("schedule", "test_words.py::test_words")
+    assert code == 0
+    assert out.startswith("PASSED-WITHIN-BOUNDS  test_words.py::test_words")
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_every_verdict_of_messages_has_its_sentence(verdict: Verdict) -> None:
+    """It is told by who tells the results of `explore`, and has all that is asked of those."""
+    told: Any = ScheduleResult("tests/test_x.py::test_y", verdict, executions=3)
+    assert sentence(told)

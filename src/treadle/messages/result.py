@@ -78,6 +78,7 @@ class ScheduleResult(JsonForm):
     bounds: dict[str, int] = field(default_factory=dict, metadata=NOT_IN_JSON)
     evidence: None = field(default=None, metadata=NOT_IN_JSON)
     atomic_modules: list[str] = field(default_factory=list, metadata=NOT_IN_JSON)
+    model: bool = field(default=False, metadata=NOT_IN_JSON)
 
     @property
     def failed(self) -> bool:
