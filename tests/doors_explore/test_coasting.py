@@ -211,6 +211,26 @@ def test_a_strand_that_waits_in_a_loop_is_looked_at_again(long_after_a_few_opera
     assert long_after_a_few_operations[-10:] == [-1] * 10  # and from then on all executions are
 
 
+def test_what_happened_unseen_during_an_iteration_may_be_what_the_loop_waits_for() -> None:
+    def polls_for_the_last_of_many() -> None:
+        done, items = threading.Event(), list(range(200))
+
+        def work() -> None:
+            while items:
+                items.pop()
+            done.set()
+
+        def wait() -> None:
+            while not done.is_set():
+                time.sleep(0.01)
+
+        _run(work, wait)
+
+    result = treadle.check(polls_for_the_last_of_many, executions=40)
+    assert not result.findings
+    assert not result.warnings  # such as a livelock in one execution, which did not fail when it was run again
+
+
 @pytest.mark.slow  # the watch looks once a second
 def test_a_strand_that_never_waits_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watchdog, "_COASTS_FOR", 0.0)

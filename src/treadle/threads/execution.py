@@ -252,9 +252,11 @@ class Execution(Learning):
         """The strand that runs does not move: the exception that it gets says where it stands."""
 
     def wake(self) -> None:
-        """A strand goes round in a loop, and waits there for what others do: all of that is to be looked at."""
-        STATE.coasting = False
-        self.woken = True
+        """A strand goes round in a loop, and waits there for what others do: all of that is to be looked at. What
+        changed since iterations under way began was not: it may be what is waited for."""
+        for strand in self.live if STATE.coasting else ():
+            strand.spin_place = None
+        STATE.coasting, self.woken = False, True
 
     def release(self) -> None:
         """Nobody looks at this execution any more: without the cycle between it and its strands it goes at once, and
@@ -592,8 +594,7 @@ class Execution(Learning):
         strand = self.by_index.get(self.plan[step])
         place = ""
         if strand is not None and not strand.finished:
-            frame = strand.greenlet.gr_frame or sys._getframe()
-            stack = stack_of(frame)
+            stack = stack_of(strand.greenlet.gr_frame or sys._getframe())
             place = f"{stack[0][0]}:{stack[0][1]}" if stack else ""
         self.failure = Diverged(step, names[self.plan[step]], expected, found, place)
         self.stop_reason = "diverged"
