@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import sys
+import sysconfig
+from functools import cache
 from types import FrameType, ModuleType
 
 from treadle.core.errors import MissingExtra
@@ -17,6 +19,16 @@ def release_of(package: str) -> str:
         return importlib.metadata.version(names[0])
     except importlib.metadata.PackageNotFoundError:
         return ""
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    return tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+def is_library(file: str) -> bool:
+    """Not code of the user: the standard library, an installed package, code without a file."""
+    return file.startswith((*_libraries(), "<")) or file == "?"
 
 
 def with_extra(what: str, module: str) -> ModuleType:

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from treadle.core.errors import Unsupported
 from treadle.core.operation import SLEEP
+from treadle.core.packages import is_library
 from treadle.threads import carriers
 from treadle.threads.carriers import getcurrent, os_thread
 from treadle.threads.detail import stack_of
 from treadle.threads.instrument.swap import REWRITTEN
 from treadle.threads.strands import Strand, SyncObject
-from treadle.threads.watchdog import is_library
 
 if TYPE_CHECKING:
     from treadle.threads.execution import Execution

@@ -2,14 +2,14 @@
 
 A timer signal looks every second whether the execution has moved. When it has not for the whole patience, the code that
 is running (or waiting in C) gets a `ReallyBlocked` at the line where it stands. When the deadline of the search is
-over, the execution is asked to end at its next point; code that comes to none soon gets an `OutOfTime` where it stands.
+over, the execution is asked to end at its next point; code that comes to none soon gets an `OutOfTime` where it stands;
+a call in C that lets no signal through ends with the process (`core.stuck`).
 Works in the main thread of platforms that have SIGALRM, and only if nobody else uses that signal.
 """
 
 from __future__ import annotations
 
 import signal
-import sysconfig
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +17,8 @@ from time import monotonic  # the real one: models replace names in modules of t
 from types import FrameType
 from typing import Protocol
 
+from treadle.core.packages import is_library
+from treadle.core.stuck import end_after, never_mind
 from treadle.threads.carriers import running_frame
 from treadle.threads.detail import stack_of
 from treadle.threads.strands import STATE
@@ -60,18 +62,12 @@ class Watched(Protocol):
         """Know who is running: it does not move, and is about to be thrown out."""
 
 
-_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
-
-
-def is_library(file: str) -> bool:
-    """Not code of the user: the standard library, an installed package, code without a file."""
-    return file.startswith((*_LIBRARIES, "<")) or file == "?"
-
-
 # Seconds for which strands may go on unseen without one of them waiting.
 _COASTS_FOR = 3.0
 # Seconds after its deadline for which an execution may go on to its next point.
 _GRACE = 2.0
+# And after which nobody believes any more that it will.
+_STUCK = 4.0
 
 
 class Watch:
@@ -88,9 +84,12 @@ class Watch:
         self.seen: tuple[int, int] | None = None
         self.moved = monotonic()
         self.looks = False  # is there a timer?
+        self._known: float | None = None  # the deadline that was last told
 
     def begin(self, run: Watched) -> None:
         self.number += 1
+        if self.deadline != self._known:
+            self._tell_deadline(monotonic())
         self.run = run
         self.raised = None
         self.interrupted = False
@@ -98,9 +97,18 @@ class Watch:
     def end(self) -> None:
         self.run = None
 
+    def _tell_deadline(self, now: float) -> None:
+        """Somebody ends the process when that is long over and nothing looks here any more."""
+        self._known = self.deadline
+        if self.deadline is None or not self.looks:
+            never_mind()
+        else:
+            end_after(max(self.deadline - now, 0.0) + _STUCK)
+
     def look(self, frame: FrameType | None) -> None:
         """Once a second, in the middle of whatever is running."""
         run, now = self.run, monotonic()
+        self._tell_deadline(now)
         if run is None:
             self.moved = now
             return
@@ -158,5 +166,6 @@ def watching(watch: Watch) -> Iterator[None]:
         yield
     finally:
         watch.looks = False
+        never_mind()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -16,12 +16,12 @@ from types import FrameType
 from typing import Any
 
 from treadle.core.errors import UsageError
+from treadle.core.packages import is_library
 from treadle.core.result import Step
 from treadle.search.strategy import ExecutionSeen, StrandSeen
 from treadle.threads.carriers import getcurrent
 from treadle.threads.detail import is_own
 from treadle.threads.strands import STATE, Strand
-from treadle.threads.watchdog import is_library
 
 _WORDS = """the schedule is fixed; these words say how far to go:
   s, step          to the next step of the schedule, of whichever strand

@@ -197,6 +197,8 @@ def _ran_out(found: dict[str, Any], seconds: float) -> bool:
 def _without_result(test: ThreadedTest, done: subprocess.CompletedProcess[str]) -> Row:
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     why = lines[-1].removeprefix("treadle: ") if lines else f"exit code {done.returncode}"
+    if done.returncode == EXIT_NOT_A_PASS and lines and lines[-1].startswith("treadle: "):
+        return Row(test.target, "CUT", "", 0, 0.0, why)
     if done.returncode == EXIT_NOT_A_PASS:
         return Row(test.target, "NOTHING", "", 0, 0.0, "it was skipped, or did not run")
     crashed = done.returncode == EXIT_INTERNAL or done.returncode < 0 or done.returncode > 128
