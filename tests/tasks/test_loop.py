@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import gc
+import importlib
 import sys
 import threading
 import time
 import types
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -333,6 +335,26 @@ def test_the_loops_that_uvloop_makes_are_replaced(monkeypatch: pytest.MonkeyPatc
     assert result.verdict is Verdict.NOTHING_TO_EXPLORE
     assert [warning.message.partition(" is replaced")[0] for warning in result.warnings] == ["uvloop's event loop"]
     assert type(uvloop.new_event_loop()) is uvloop.Loop
+
+
+def test_a_library_that_the_test_imports_by_itself_is_under_control(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "uvloop.py").write_text("class Loop: pass\ndef new_event_loop():\n    return Loop()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "uvloop", raising=False)
+
+    def test() -> None:
+        uvloop = importlib.import_module("uvloop")
+        loop = uvloop.new_event_loop()
+        assert isinstance(loop, uvloop.Loop)
+        assert loop.run_until_complete(asyncio.sleep(1, 5)) == 5
+        loop.close()
+
+    result = treadle.check(test)
+    sys.modules.pop("uvloop", None)
+    assert result.verdict is Verdict.NOTHING_TO_EXPLORE, result
+    assert [warning.message.partition(" is replaced")[0] for warning in result.warnings] == ["uvloop's event loop"]
 
 
 class OwnLoop(asyncio.SelectorEventLoop):

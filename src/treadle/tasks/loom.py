@@ -20,13 +20,14 @@ from treadle.search.strategy import Strategy
 from treadle.tasks.environment import may_cancel, named
 from treadle.tasks.execution import TaskExecution
 from treadle.tasks.futures import IN_C
-from treadle.tasks.patches import controlled
+from treadle.tasks.patches import controlled, loaded, of_libraries
 from treadle.tasks.running import thread_of
 from treadle.tasks.unseen import UNSEEN_HOOKS
 from treadle.threads.execution import Execution
 from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.instrument.swap import install_hooks, instrumented
 from treadle.threads.loom import Loom
+from treadle.threads.patches import bound
 
 # The place of the shared names among the arguments of an execution.
 _SHARED = 9
@@ -63,6 +64,7 @@ class TaskLoom(Loom):
         self.with_strands = False  # must there be a strand for each task, whatever the strategy?
         self.spare: TaskExecution | None = None  # the last one that only drew: it may be used again
         self.unseen = False  # are the hooks in place that record nothing?
+        self.libraries: set[str] = set()  # of which something is replaced
 
     def _instrument(self, stack: ExitStack) -> list[ModuleType]:
         # What tasks share of asyncio itself is seen as the program's own objects are. The program comes last: what it
@@ -76,9 +78,19 @@ class TaskLoom(Loom):
 
     def _control(self, stack: ExitStack) -> None:
         super()._control(stack)
+        self.libraries = loaded()
         stack.enter_context(controlled())
         stack.callback(self._collect, gc.get_stats()[0]["collections"])
         stack.callback(install_hooks, self.hooks)
+
+    def _more_modules(self, run: Execution) -> None:
+        """A library that the test imports by itself is under control from the next execution on."""
+        super()._more_modules(run)
+        new = loaded() - self.libraries
+        if new:
+            self.libraries |= new
+            self._stack.enter_context(bound(of_libraries(new)))
+            run.revealed = True
 
     def _collect(self, collections: int) -> None:
         """Coroutines that stuck executions never came to would be complained about when they are found later. They are

@@ -20,7 +20,7 @@ import sys
 import types
 import warnings
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -271,13 +271,30 @@ def _finalize(generator: Any) -> None:
         loop._asyncgen_finalizer_hook(generator)
 
 
+# What is replaced of libraries, by the module in which it is.
+_OF_LIBRARIES: dict[str, Callable[[], list[tuple[Any, dict[str, Any]]]]] = {
+    "uvloop": _uvloop,
+    "anyio._core._eventloop": _anyio,
+    "trio._core._run": _no_trio,
+}
+
+
+def loaded() -> set[str]:
+    """The modules of libraries that are there, of which something is replaced."""
+    return _OF_LIBRARIES.keys() & sys.modules.keys()
+
+
+def of_libraries(names: set[str]) -> list[tuple[Any, dict[str, Any]]]:
+    return [patch for name in sorted(names) for patch in _OF_LIBRARIES[name]()]
+
+
 @contextmanager
 def controlled() -> Iterator[None]:
     """asyncio is under control inside the `with` block."""
     hooks = sys.get_asyncgen_hooks()
     sys.set_asyncgen_hooks(firstiter=_first_iteration, finalizer=_finalize)
     try:
-        with bound(_patches() + _uvloop() + _anyio() + _no_trio()):
+        with bound(_patches() + of_libraries(loaded())):
             yield
     finally:
         sys.set_asyncgen_hooks(*hooks)

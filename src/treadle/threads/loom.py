@@ -127,6 +127,7 @@ class Loom:
             self.main_thread = threading.main_thread()
             stack.enter_context(_number_of_main(modules))
             self.snapshot = Snapshot(modules)  # with the models in place: they may be in modules that are rewritten
+            self.modules = len(sys.modules)
             self.settings = Settings()
             self.log_settings = LogSettings()
             chance.DRAWN.seed = None
@@ -159,6 +160,10 @@ class Loom:
         shapes.forget()
         reach.forget()
         run.revealed = True
+
+    def _more_modules(self, run: Execution) -> None:
+        """The execution imported modules."""
+        self.modules = len(sys.modules)
 
     def _rename(self, old: object, new: object) -> None:
         """The state of a module was put back by a new object: it has the name of the one whose place it takes."""
@@ -255,6 +260,8 @@ class Loom:
             if not self.incomplete:
                 self.incomplete = files.unsteady()
             self.coasts &= not run.woken
+            if len(sys.modules) != self.modules:
+                self._more_modules(run)
             if len(REWRITTEN) != self.rewritten:
                 self._imported(run)
             for old, new in self.snapshot.restore():
