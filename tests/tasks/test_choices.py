@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 
 import pytest
@@ -264,3 +265,30 @@ def test_an_event_is_waited_for_by_a_thread_while_tasks_choose() -> None:
         thread.join()
 
     assert [finding.kind for finding in treadle.check(test).findings] == ["deadlock"]
+
+
+@pytest.mark.parametrize("cleans_up", [False, True])
+def test_the_task_that_a_loop_runs_for_its_caller_is_cancelled_by_its_name(cleans_up: bool) -> None:
+    def program() -> None:
+        held: list[str] = []
+
+        async def serve() -> None:
+            held.append("socket")
+            try:
+                await asyncio.sleep(1)
+            finally:
+                if cleans_up:
+                    held.remove("socket")
+            held.clear()
+
+        with contextlib.suppress(asyncio.CancelledError):
+            asyncio.run(serve())
+        assert not held
+
+    assert treadle.check(program, cancel="at-await").findings == []  # without its name it is let alone
+    result = treadle.check(program, cancel="at-await:serve")
+    if cleans_up:  # never, before its timer has been run, and after that
+        assert (result.verdict, result.executions) == (Verdict.PASSED_WITHIN_BOUNDS, 3)
+    else:
+        assert result.verdict is Verdict.FAILED
+        assert treadle.replay(result.findings[0].replay, program).failed

@@ -6,7 +6,8 @@ Each is a choice (see `choices`), so that it is explored, shrunk and replayed li
 - with timeouts="any" a timer may strike at any iteration, unless one that was set earlier and for no longer is pending;
 - with cancel="at-await" one task that is suspended may be cancelled, or one `asyncio.timeout` or `wait_for` may run
   out, between any two steps, once per execution; with cancel="at-await:fetch,save" only a task of one of these names,
-  with cancel="at-await-in-test" only a task of the test's own.
+  with cancel="at-await-in-test" only a task of the test's own. The task that a loop runs for its caller
+  (`asyncio.run(serve())`) is cancelled only by its name: what comes of it ends that call.
 """
 
 from __future__ import annotations
@@ -105,12 +106,12 @@ def cancel_one(loop: Loop) -> None:
     run, strand = loop.execution, here()
     if run.cancellations or strand is None or run.ending:
         return
-    victims = [task for task in loop.pending_tasks() if task is not loop.main and _is_suspended(task)]
+    names = named(run.cancel)
+    victims = [task for task in loop.pending_tasks() if _is_suspended(task) and (names or task is not loop.main)]
     running_out = [timer for _, _, timer in loop.timers if is_timeout(timer._callback) and not timer._cancelled]
     if run.cancel == IN_TEST:
         victims = [task for task in victims if task.get_coro().cr_code.co_filename == run.test_file]
         running_out = []
-    names = named(run.cancel)
     if names:
         victims = [task for task in victims if names & _names_of(task)]
         run.met.update(*map(_names_of, victims))

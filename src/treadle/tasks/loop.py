@@ -2,8 +2,8 @@
 
 Decides what other threads can see of a loop, and what it waits for:
 
-- handles run in the order in which they were scheduled, as asyncio promises; timers that are due come behind them, in
-  the order of (deadline, creation);
+- handles run in the order in which they were scheduled, as asyncio promises; timers that are due come behind them
+  (see `timed`);
 - with nothing to do the loop waits until a thread wakes it (`call_soon_threadsafe`), or its first timer is due and
   nothing else in the execution can go on. `call_soon` by another thread puts a handle in without waking it: so does
   CPython, and the bug that comes of it is found;
@@ -18,8 +18,6 @@ import asyncio.constants as constants
 import asyncio.coroutines as coroutines
 import asyncio.selector_events as selector_events
 import functools
-import heapq
-import itertools
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -27,9 +25,9 @@ from typing import Any
 
 from treadle.core.operation import GET, LOOK, SIGNAL, SLEEP, STEP, TRY, WAIT, WRITE, Operation
 from treadle.tasks.chosen_steps import announce, run_any
-from treadle.tasks.environment import cancel_one, in_some_order, is_timeout, strike
+from treadle.tasks.environment import cancel_one, strike
 from treadle.tasks.futures import Future, give_hash
-from treadle.tasks.handles import LoopHandle, LoopTimer, MadeLate
+from treadle.tasks.handles import LoopHandle, MadeLate
 from treadle.tasks.network import LOCAL
 from treadle.tasks.outside import OUTSIDE, refused
 from treadle.tasks.running import set_running, thread_of
@@ -40,6 +38,7 @@ from treadle.tasks.steps import (
     task_name,
     task_of,
 )
+from treadle.tasks.timed import Timed
 from treadle.tasks.work import Queue, QueueAndSockets, WatchedSockets
 from treadle.threads.hooks.points import perform
 from treadle.threads.names import meet
@@ -74,7 +73,7 @@ def _begun_by_asyncio() -> dict[str, Any]:
     return found
 
 
-class Loop(_Base):  # type: ignore[misc]
+class Loop(Timed):
     """What `asyncio.new_event_loop()` makes inside an execution."""
 
     _stopping = False
@@ -99,8 +98,7 @@ class Loop(_Base):  # type: ignore[misc]
         self.looks_once = not (run.any_order or run.any_timeout or run.is_shared(self.unsafely))
         # Whether a handle is cancelled is looked at by itself where another thread may do that.
         self.cancelled_by_others = not run.any_order and run.is_shared(self.handles)
-        self.timers: list[tuple[float, int, Any]] = []
-        self.numbers = itertools.count()
+        self._begin_timers()
         self.tasks: list[weakref.ref[Any]] = []  # asyncio keeps tasks by weak references as well
         self.failed: list[Any] = []  # futures that hold an exception
         self._make_turn()
@@ -274,38 +272,6 @@ class Loop(_Base):  # type: ignore[misc]
         if strand is not None and self.execution.any_order and not self.execution.ending:
             strand.access(WRITE, self.callbacks, None)
 
-    def call_at(self, when: float, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
-        if when is None:
-            raise TypeError("when cannot be None")
-        if not self.execution.any_order or not self._is_own_thread():
-            self._scheduling()
-        self._check_closed()
-        if self._debug:
-            self._check_thread()
-            self._check_callback(callback, "call_at")
-        self._in_order()
-        timer = LoopTimer(when, callback, args, self, context)
-        timer.cause = self.execution.step - 1
-        timer.treadle_name = self._name_of_handle()
-        timer.number = next(self.numbers)
-        timer.delay = when - self.execution.clock.now
-        timer.explicit = not is_timeout(callback)
-        if timer.delay > 0:
-            self.execution.note_timer()
-        heapq.heappush(self.timers, (when, timer.number, timer))
-        timer._scheduled = True
-        return timer
-
-    def call_later(self, delay: float, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
-        if delay is None:
-            raise TypeError("delay must not be None")
-        timer = self.call_at(self.time() + delay, callback, *args, context=context)
-        timer.explicit = False
-        return timer
-
-    def _timer_handle_cancelled(self, handle: Any) -> None:
-        """A cancelled timer is passed over when its time comes."""
-
     def register(self, task: Any) -> None:
         """A task was made."""
         self.tasks.append(weakref.ref(task))
@@ -386,11 +352,6 @@ class Loop(_Base):  # type: ignore[misc]
             if not handle._cancelled:
                 self.run_handle(handle)
 
-    def _take_timers(self) -> None:
-        self._take_due_timers()
-        if self.execution.any_timeout and self.timers and self._ready:
-            strike(self)
-
     def run_until_complete(self, future: Any) -> Any:
         """As asyncio does, without a task for a shutdown of nothing."""
         code = getattr(future, "cr_code", None)
@@ -448,41 +409,6 @@ class Loop(_Base):  # type: ignore[misc]
             strand.pause((SLEEP, None, None), None, self.timers[0][0])
         elif self.rounds >= _MOST_ROUNDS:
             self.execution.give_up("limit")
-
-    def is_due(self) -> bool:
-        """Has the time of the first timer come? Others may have moved the clock there."""
-        return bool(self.timers) and self.timers[0][0] <= self.execution.clock.now
-
-    def _are_tied(self) -> bool:
-        """Is there something to choose among the timers that are due?"""
-        now = self.execution.clock.now
-        explicit = [timer._when for when, _, timer in self.timers if when <= now and timer.explicit]
-        return len(set(explicit)) < len(explicit)
-
-    def _take_due_timers(self) -> None:
-        now = self.execution.clock.now
-        timers = self.timers
-        due: list[Any] = []
-        while timers and (timers[0][0] <= now or timers[0][2]._cancelled):
-            timer = heapq.heappop(timers)[2]
-            if not timer._cancelled:
-                due.append(timer)
-        for timer in in_some_order(due) if len(due) > 1 else due:
-            self._append(timer)
-
-    def _append(self, timer: Any) -> None:
-        timer._scheduled = False
-        self._ready.append(timer)
-        if self.execution.any_order:
-            self.causes.append((next(self.execution.scheduled), timer.cause))
-
-    def fire(self, timer: Any) -> None:
-        """A timer goes off now, whatever the time."""
-        self.timers.remove((timer._when, timer.number, timer))
-        heapq.heapify(self.timers)
-        clock = self.execution.clock
-        clock.now = max(clock.now, timer._when)
-        self._append(timer)
 
     def _wait(self) -> bool:
         """Nothing to do: until a thread wakes the loop, or until the first timer (True)."""
