@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells where a signal came from")
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells who sent a signal")
 
 TESTS = """
 import os, pathlib, signal, threading, time

@@ -90,8 +90,9 @@ def _tell_stuck(stack: list[stuck.Frame]) -> int:
     """The command did not come back from a call in C, long after its time was over, and was ended."""
     own = os.path.dirname(os.path.dirname(__file__))
     file, line, function = next((one for one in stack if not is_library(one[0]) and own not in one[0]), stack[0])
+    place = harmless(f"{file}:{line} in {function}")
     print(
-        f"treadle: {harmless(f'{file}:{line} in {function}')} does not come back from a call that nothing can interrupt, "
+        f"treadle: {place} does not come back from a call that nothing can interrupt, "
         "and the time is over: the command was ended, and what it had found is not told; explore other tests alone",
         file=sys.stderr,
     )
