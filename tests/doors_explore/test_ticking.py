@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 
@@ -50,6 +51,20 @@ def test_a_reading_is_later_than_what_came_before_it_in_any_thread() -> None:
 
     assert treadle.check(test).failed
     assert not treadle.check(test, clock="ticking").failed
+
+
+def test_the_clock_of_every_drawn_execution_of_tasks_ticks() -> None:
+    async def look() -> None:
+        before = time.monotonic()
+        await asyncio.sleep(0)
+        assert before < time.monotonic()
+
+    async def test() -> None:
+        await asyncio.gather(look(), look())
+
+    result = treadle.check(test, strategy="random", any_order=True, executions=20, clock="ticking")
+    assert not result.findings
+    assert result.executions == 20
 
 
 def test_what_fails_by_the_order_of_readings_replays() -> None:

@@ -132,7 +132,7 @@ class TaskExecution(Execution):
         self.alone = True
         self.ending = self.ended_well = self.released = False
         if self.clock.now != self.clock.start:
-            self.clock = Clock()
+            self.clock = Clock(tick=self.clock.tick)
         if self.modules:
             self.modules = {}
         if self.deadlines:

@@ -19,7 +19,7 @@ class Clock:
 
     __slots__ = ("now", "start", "tick")
 
-    def __init__(self, start: float = 1_000_000.0) -> None:
+    def __init__(self, start: float = 1_000_000.0, tick: float = 0.0) -> None:
         self.start = start
         self.now = start
-        self.tick = 0.0  # seconds by which each reading moves it on
+        self.tick = tick  # seconds by which each reading moves it on
