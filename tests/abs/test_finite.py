@@ -17,7 +17,7 @@ DOMAIN = (-3, 3)
 
 @st.composite
 def conditions(draw: st.DrawFn) -> E.Value:
-    total: E.Value = draw(st.integers(-6, 6))
+    total: E.Integer = draw(st.integers(-6, 6))
     for unknown in UNKNOWNS:
         total = E.add(total, E.mul(draw(st.integers(-2, 2)), unknown))
     compare = draw(st.sampled_from([E.ge, E.gt, E.eq, E.ne]))

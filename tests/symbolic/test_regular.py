@@ -12,13 +12,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import treadle
-from treadle.symbolic.expr import patterns
-from treadle.symbolic.expr import terms as x
+from treadle.symbolic.expr import patterns as known_patterns
+from treadle.symbolic.expr import terms
 from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.expr.terms import STR
 from treadle.symbolic.solve.regular import Language, always_set, is_exact, is_of_ascii, parsed
 from treadle.symbolic.solve.solver import Answer, Solver
 
+# everything built here has an unknown in it, and is an Expr
+x: Any = terms
+patterns: Any = known_patterns
 S = x.var("s", STR)
 HOW = st.sampled_from(("match", "fullmatch", "search"))
 TEXTS = st.text("abAB1 -_\n.\u0661\u212a\u00e9", max_size=6)

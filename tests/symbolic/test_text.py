@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr import text
+from treadle.symbolic.expr import terms, text
 from treadle.symbolic.expr.meaning import evaluate, substitute
 from treadle.symbolic.expr.show import show
-from treadle.symbolic.expr.terms import STR, Value
+from treadle.symbolic.expr.terms import STR
 from treadle.symbolic.solve.label import label
 from treadle.symbolic.solve.solver import Answer, Solver
+
+x: Any = terms  # everything built here has an unknown in it, and is an Expr
 
 S = x.var("s", STR)
 
 # what a node is built by, and Python's own function
-FUNCTIONS: dict[str, tuple[Callable[[Value], Value], Callable[[str], str | int | bool | Fraction]]] = {
+FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[str], str | int | bool | Fraction]]] = {
     "s.strip()": (lambda s: text.strip(s, "", "lr"), str.strip),
     "s.lstrip()": (lambda s: text.strip(s, "", "l"), str.lstrip),
     "s.rstrip('a,')": (lambda s: text.strip(s, "a,", "r"), lambda s: s.rstrip("a,")),
@@ -107,7 +109,9 @@ def test_letters_beyond_ascii_are_not_ruled_out() -> None:
 
 def test_values_for_a_test_are_found() -> None:
     number = text.int_of(text.strip(S, " ", "lr"))
-    found = label([text.is_int(text.strip(S, " ", "lr")), x.gt(number, 41)], [S])
+    is_number = text.is_int(text.strip(S, " ", "lr"))
+    assert isinstance(is_number, terms.Expr)
+    found = label([is_number, x.gt(number, 41)], [S])
     assert found is not None
     value = found[S]
     assert isinstance(value, str)

@@ -460,7 +460,9 @@ class SymbolicPath:
         self._made(choice)
         if self.follow is None:
             self.chosen.append(choice)
-        picked = list(choice.value) if isinstance(choice, OptionDrawn) and isinstance(choice.value, tuple) else []
+        picked: list[Any] = (
+            list(choice.value) if isinstance(choice, OptionDrawn) and isinstance(choice.value, tuple) else []
+        )
         if len(picked) != len(values):
             raise CannotFollow(NOT_REPEATED)
         for value, chosen in zip(values, picked, strict=True):

@@ -185,8 +185,8 @@ class Concrete:
             elif isinstance(obj, ListObj):
                 reads = self.aliasing.reads(obj)
                 for index, written in self.aliasing.writes(obj):
-                    old = next((v for i, v in reads if shown(i) is shown(index) or shown(i) == shown(index)), None)
-                    old, new = shown(old), shown(self.aliasing.value(written))
+                    was: Any = next((v for i, v in reads if shown(i) is shown(index) or shown(i) == shown(index)), None)
+                    old, new = shown(was), shown(self.aliasing.value(written))
                     if isinstance(old, Expr) and _one_sort(old, new):
                         wishes.append(x.ne(old, new))
         outcome = shown(self.aliasing.value(self.run.value))

@@ -12,7 +12,7 @@ from collections import Counter
 from treadle.abs.machine import finite, texts
 from treadle.symbolic.expr.meaning import evaluate
 from treadle.symbolic.expr.show import show
-from treadle.symbolic.expr.terms import INT, Const, Expr, Model, Value, ge, le, not_
+from treadle.symbolic.expr.terms import INT, Const, Expr, Model, Truth, ge, le, not_
 from treadle.symbolic.solve.solver import Answer, Solver, connected
 
 
@@ -40,7 +40,8 @@ class PathConditions:
         if self.domain is None:
             return []
         low, high = self.domain
-        return [c for v in sorted(unknowns, key=lambda v: v.id) if v.sort is INT for c in (ge(v, low), le(v, high))]
+        numbers = [v for v in sorted(unknowns, key=lambda v: v.id) if v.sort is INT]
+        return [c for v in numbers for c in (ge(v, low), le(v, high)) if isinstance(c, Expr)]
 
     def extend(self, path: PathCondition, condition: Expr) -> PathCondition | None:
         if condition in path.known:
@@ -112,12 +113,10 @@ class PathCondition:
         self._answers: dict[Expr, PathCondition | None] = {}
         self._splits: dict[Expr, tuple[PathCondition | None, PathCondition | None]] = {}
 
-    def assume(self, condition: Value) -> PathCondition | None:
+    def assume(self, condition: Truth) -> PathCondition | None:
         """The path with one more condition; None when they cannot hold together."""
-        if condition is True:
-            return self
-        if condition is False:
-            return None
+        if not isinstance(condition, Expr):
+            return self if condition else None
         answers = self._answers
         if condition in answers:
             return answers[condition]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from treadle.symbolic.expr.meaning import weighted_sum
 from treadle.symbolic.expr.operators import OPERATORS
-from treadle.symbolic.expr.terms import INT, Expr, Sort, Value, add, mul, radd, rmul, var
+from treadle.symbolic.expr.terms import Expr, Sort, Value, var
 
 
 class ExpressionWriter:
@@ -61,10 +62,6 @@ class ExpressionReader:
         if op == "var":
             return var(args[0], Sort(sort))
         if op == "sum":
-            is_int = Sort(sort) is INT
-            plus, times = (add, mul) if is_int else (radd, rmul)
-            total: Value = self.value(args[0])
-            for atom, factor in args[1]:
-                total = plus(total, times(self.value(factor), self.value(atom)))
-            return total
+            terms = [(self.value(atom), self.value(factor)) for atom, factor in args[1]]
+            return weighted_sum(self.value(args[0]), terms, Sort(sort))
         return OPERATORS[op].build(*(self.value(a) for a in args))

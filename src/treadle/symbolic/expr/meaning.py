@@ -6,12 +6,12 @@ to z3 in `symbolic/solve/translate.py`, which a property test checks operator by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from treadle.symbolic.expr.operators import OPERATORS
-from treadle.symbolic.expr.terms import DEFAULTS, INT, REF, Expr, Model, Value, add, mul, radd, rmul
+from treadle.symbolic.expr.terms import DEFAULTS, INT, REF, Const, Expr, Model, Sort, Value, add, mul, radd, rmul
 
 # looked up on every step of `evaluate`
 _MEANING = {name: operator.means for name, operator in OPERATORS.items()}
@@ -46,6 +46,15 @@ def evaluate(value: Value, model: Model) -> Any:
     return _MEANING[op](*[evaluate(a, model) for a in args])
 
 
+def weighted_sum(constant: Any, terms: Iterable[tuple[Any, Any]], sort: Sort) -> Expr | Any:
+    """constant + value * coefficient + ..., all of one sort."""
+    total = constant
+    for value, coefficient in terms:
+        product: Any = mul(coefficient, value) if sort is INT else rmul(coefficient, value)
+        total = add(total, product) if sort is INT else radd(total, product)
+    return total
+
+
 def substitute(value: Value, mapping: Mapping[Expr, Value]) -> Value:
     """The expression with unknowns replaced, simplified again on the way up."""
     if not isinstance(value, Expr) or not (value.vars & mapping.keys()):
@@ -53,18 +62,16 @@ def substitute(value: Value, mapping: Mapping[Expr, Value]) -> Value:
     if value.op == "var":
         return mapping[value]
     if value.op == "sum":
-        total = value.args[0]
-        plus, times = (add, mul) if value.sort is INT else (radd, rmul)
-        for atom, coefficient in value.args[1]:
-            total = plus(total, times(coefficient, substitute(atom, mapping)))
-        return total
+        terms = [(substitute(atom, mapping), coefficient) for atom, coefficient in value.args[1]]
+        return weighted_sum(value.args[0], terms, value.sort)
     return _built(value, [substitute(a, mapping) for a in value.args])
 
 
 def _built(value: Expr, args: list[Value]) -> Value:
     if not any(isinstance(a, Expr) for a in args):
         # the constructors are for values that a program has computed, and these may be outside of what they allow
-        return _MEANING[value.op](*args)
+        known: Const = _MEANING[value.op](*args)
+        return known
     if value.op in ("div", "mod", "rdiv") and args[1] == 0:
         # behind a condition that has become false: nobody sees this value
         return 0 if value.sort is INT else Fraction(0)
@@ -91,11 +98,8 @@ class Rewriting:
         if found is not value or value.op == "var":
             return found
         if value.op == "sum":
-            total = value.args[0]
-            plus, times = (add, mul) if value.sort is INT else (radd, rmul)
-            for atom, coefficient in value.args[1]:
-                total = plus(total, times(coefficient, self(atom)))
-            return total
+            terms = [(self(atom), coefficient) for atom, coefficient in value.args[1]]
+            return weighted_sum(value.args[0], terms, value.sort)
         args = [self(a) for a in value.args]
         if all(new is old for new, old in zip(args, value.args, strict=True)):
             return value

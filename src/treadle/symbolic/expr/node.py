@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 
 class Sort(Enum):
@@ -28,7 +28,12 @@ class Sort(Enum):
 INT, BOOL, REAL, STR, REF = Sort.INT, Sort.BOOL, Sort.REAL, Sort.STR, Sort.REF
 
 Const = int | bool | Fraction | str
-Value = Any  # Const | Expr; `Any` because the callers mix host values and nodes freely
+# What a constructor takes and gives, by sort: a known value or a node.
+Integer: TypeAlias = "int | Expr"
+Real: TypeAlias = "int | Fraction | Expr"
+Truth: TypeAlias = "bool | Expr"
+Text: TypeAlias = "str | Expr"
+Value: TypeAlias = "Const | Expr"
 Model = Mapping["Expr", Const]
 
 DEFAULTS: dict[Sort, Const] = {INT: 0, BOOL: False, REAL: Fraction(0), STR: "", REF: 0}
@@ -114,7 +119,7 @@ def var(name: str, sort: Sort) -> Expr:
     return node("var", (name,), sort)
 
 
-def sort_of(value: Value) -> Sort:
+def sort_of(value: object) -> Sort:
     if isinstance(value, Expr):
         return value.sort
     if isinstance(value, bool):

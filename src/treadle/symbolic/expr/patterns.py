@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from treadle.symbolic.expr.node import BOOL, INT, STR, Expr, Sort, Value, node
+from treadle.symbolic.expr.terms import Integer, Text, Truth
 
 
 @functools.lru_cache(256)
@@ -43,25 +44,25 @@ def place_of_group(s: str, pattern: str, flags: int, how: str, group: int) -> in
     return found.start(group) if found is not None else -1
 
 
-def _made(op: str, means: Callable[..., Any], args: tuple[Value, ...], sort: Sort) -> Value:
+def _made(op: str, means: Callable[..., Any], args: tuple[Value, ...], sort: Sort) -> Expr | Any:
     return node(op, args, sort) if isinstance(args[0], Expr) else means(*args)
 
 
-def matched(s: Value, pattern: str, flags: int, how: str) -> Value:
+def matched(s: Text, pattern: str, flags: int, how: str) -> Truth:
     """Whether there is a match."""
     return _made("matched", is_match, (s, pattern, flags, how), BOOL)
 
 
-def group(s: Value, pattern: str, flags: int, how: str, number: int) -> Value:
+def group(s: Text, pattern: str, flags: int, how: str, number: int) -> Text:
     """The text of a group, 0 for the whole match; "" where there is none."""
     return _made("group", text_of_group, (s, pattern, flags, how, number), STR)
 
 
-def has_group(s: Value, pattern: str, flags: int, how: str, number: int) -> Value:
+def has_group(s: Text, pattern: str, flags: int, how: str, number: int) -> Truth:
     """Whether a group takes part in the match."""
     return _made("has_group", takes_part, (s, pattern, flags, how, number), BOOL)
 
 
-def group_start(s: Value, pattern: str, flags: int, how: str, number: int) -> Value:
+def group_start(s: Text, pattern: str, flags: int, how: str, number: int) -> Integer:
     """Where a group begins; -1 where there is none."""
     return _made("group_start", place_of_group, (s, pattern, flags, how, number), INT)

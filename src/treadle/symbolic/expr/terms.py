@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from math import gcd
-from typing import Any
+from typing import Any, TypeVar
 
 from treadle.symbolic.expr.characters import CLASSES as CLASSES
 from treadle.symbolic.expr.characters import MATCHERS as MATCHERS
@@ -49,13 +49,19 @@ from treadle.symbolic.expr.node import REF as REF
 from treadle.symbolic.expr.node import STR as STR
 from treadle.symbolic.expr.node import Const as Const
 from treadle.symbolic.expr.node import Expr as Expr
+from treadle.symbolic.expr.node import Integer as Integer
 from treadle.symbolic.expr.node import Model as Model
+from treadle.symbolic.expr.node import Real as Real
 from treadle.symbolic.expr.node import Sort as Sort
+from treadle.symbolic.expr.node import Text as Text
+from treadle.symbolic.expr.node import Truth as Truth
 from treadle.symbolic.expr.node import Value as Value
 from treadle.symbolic.expr.node import is_linear as is_linear
 from treadle.symbolic.expr.node import node
 from treadle.symbolic.expr.node import sort_of as sort_of
 from treadle.symbolic.expr.node import var as var
+
+C = TypeVar("C", bound=Const)
 
 # ---------------------------------------------------------------------------------------------------------
 # sums: constant + ((atom, coefficient), ...), atoms in their `order`
@@ -69,7 +75,7 @@ def terms_of(value: Value) -> tuple[Any, tuple[tuple[Expr, Any], ...]]:
     return 0, ((value, 1),)
 
 
-def _sum(constant: Any, terms: Iterable[tuple[Expr, Any]], sort: Sort) -> Value:
+def _sum(constant: Any, terms: Iterable[tuple[Expr, Any]], sort: Sort) -> Expr | Any:
     kept = tuple((a, c) for a, c in terms if c != 0)
     if len(kept) > 1:
         kept = tuple(sorted(kept, key=lambda term: term[0].order))
@@ -82,7 +88,7 @@ def _sum(constant: Any, terms: Iterable[tuple[Expr, Any]], sort: Sort) -> Value:
     return node("sum", (constant, kept), sort)
 
 
-def _combine(a: Value, b: Value, factor: int, sort: Sort) -> Value:
+def _combine(a: Any, b: Any, factor: int, sort: Sort) -> Expr | Any:
     """a + factor * b"""
     if not isinstance(a, Expr) and not isinstance(b, Expr):
         return a + factor * b
@@ -94,36 +100,36 @@ def _combine(a: Value, b: Value, factor: int, sort: Sort) -> Value:
     return _sum(ca + factor * cb, merged.items(), sort)
 
 
-def add(a: Value, b: Value) -> Value:
+def add(a: Integer, b: Integer) -> Integer:
     return _combine(a, b, 1, INT)
 
 
-def sub(a: Value, b: Value) -> Value:
+def sub(a: Integer, b: Integer) -> Integer:
     return _combine(a, b, -1, INT)
 
 
-def neg(a: Value) -> Value:
+def neg(a: Integer) -> Integer:
     return _combine(0, a, -1, INT)
 
 
-def radd(a: Value, b: Value) -> Value:
+def radd(a: Real, b: Real) -> Real:
     return _combine(a, b, 1, REAL)
 
 
-def rsub(a: Value, b: Value) -> Value:
+def rsub(a: Real, b: Real) -> Real:
     return _combine(a, b, -1, REAL)
 
 
-def rneg(a: Value) -> Value:
+def rneg(a: Real) -> Real:
     return _combine(Fraction(0), a, -1, REAL)
 
 
-def _scale(a: Expr, factor: Any, sort: Sort) -> Value:
+def _scale(a: Expr, factor: Any, sort: Sort) -> Expr | Any:
     constant, terms = terms_of(a)
     return _sum(constant * factor, [(atom, c * factor) for atom, c in terms], sort)
 
 
-def _product(a: Value, b: Value, op: str, sort: Sort) -> Value:
+def _product(a: Any, b: Any, op: str, sort: Sort) -> Expr | Any:
     if not isinstance(a, Expr):
         a, b = b, a
     if not isinstance(a, Expr):
@@ -135,23 +141,23 @@ def _product(a: Value, b: Value, op: str, sort: Sort) -> Value:
     return node(op, (a, b), sort)
 
 
-def mul(a: Value, b: Value) -> Value:
+def mul(a: Integer, b: Integer) -> Integer:
     return _product(a, b, "mul", INT)
 
 
-def rmul(a: Value, b: Value) -> Value:
+def rmul(a: Real, b: Real) -> Real:
     return _product(a, b, "rmul", REAL)
 
 
-def power(a: Value, exponent: int) -> Value:
+def power(a: Integer, exponent: int) -> Integer:
     """a ** exponent for a known exponent >= 0."""
-    result: Value = 1
+    result: Integer = 1
     for _ in range(exponent):
         result = mul(result, a)
     return result
 
 
-def floordiv(a: Value, b: Value) -> Value:
+def floordiv(a: Integer, b: Integer) -> Integer:
     """Python's `//` on integers; the caller has made sure that b is not 0 on this path."""
     if not isinstance(b, Expr):
         if not isinstance(a, Expr):
@@ -168,7 +174,7 @@ def floordiv(a: Value, b: Value) -> Value:
     return node("div", (a, b), INT) if isinstance(b, Expr) else node("cdiv", (a, b), INT)
 
 
-def mod(a: Value, b: Value) -> Value:
+def mod(a: Integer, b: Integer) -> Integer:
     """Python's `%` on integers (the sign of b); the caller has made sure that b is not 0 on this path."""
     if not isinstance(b, Expr):
         if not isinstance(a, Expr):
@@ -179,7 +185,7 @@ def mod(a: Value, b: Value) -> Value:
         reduced = [(atom, c % b) for atom, c in terms]
         a = _sum(constant % b, reduced, INT)
         if not isinstance(a, Expr):
-            return a % b
+            return int(a % b)
         if a.op == "cmod" and a.args[1] == b:
             return a
     if a is b:
@@ -187,7 +193,7 @@ def mod(a: Value, b: Value) -> Value:
     return node("mod", (a, b), INT) if isinstance(b, Expr) else node("cmod", (a, b), INT)
 
 
-def to_real(a: Value) -> Value:
+def to_real(a: Real) -> Real:
     if not isinstance(a, Expr):
         return Fraction(a)
     if a.op == "sum":
@@ -196,7 +202,7 @@ def to_real(a: Value) -> Value:
     return node("to_real", (a,), REAL)
 
 
-def rdiv(a: Value, b: Value) -> Value:
+def rdiv(a: Real, b: Real) -> Real:
     """Exact quotient; the caller has made sure that b is not 0 on this path."""
     if not isinstance(b, Expr):
         return rmul(a, Fraction(1) / b)
@@ -205,7 +211,7 @@ def rdiv(a: Value, b: Value) -> Value:
     return node("rdiv", (a, b), REAL)
 
 
-def floor(a: Value) -> Value:
+def floor(a: Real) -> Integer:
     """The greatest integer not above a rational."""
     if not isinstance(a, Expr):
         return a.numerator // a.denominator
@@ -217,7 +223,7 @@ def floor(a: Value) -> Value:
     return node("floor", (a,), INT)
 
 
-def bool_to_int(a: Value) -> Value:
+def bool_to_int(a: Truth) -> Integer:
     return ite(a, 1, 0) if isinstance(a, Expr) else int(a)
 
 
@@ -225,7 +231,7 @@ def bool_to_int(a: Value) -> Value:
 # comparisons
 
 
-def _at_least_zero(a: Value) -> Value:
+def _at_least_zero(a: Real) -> Truth:
     """a >= 0, divided by the common factor so that equal conditions are the same node."""
     if not isinstance(a, Expr):
         return a >= 0
@@ -252,39 +258,37 @@ def _known_sign(a: Expr) -> bool | None:
     return None
 
 
-def _unit(a: Expr) -> Value:
+def _unit(a: Expr) -> Expr:
     """Scale a rational sum so that its first coefficient is 1 or -1."""
     _, terms = terms_of(a)
     lead = abs(terms[0][1])
     return a if lead == 1 else _scale(a, 1 / Fraction(lead), REAL)
 
 
-def ge(a: Value, b: Value) -> Value:
-    if sort_of(a) is REAL:
-        return _at_least_zero(rsub(a, b))
+def ge(a: Value, b: Value) -> Truth:
     if sort_of(a) is STR:
         return str_le(b, a)
-    return _at_least_zero(sub(a, b))
+    return _at_least_zero(_combine(a, b, -1, REAL if sort_of(a) is REAL else INT))
 
 
-def gt(a: Value, b: Value) -> Value:
+def gt(a: Value, b: Value) -> Truth:
     if sort_of(a) is REAL:
-        difference = rsub(a, b)
+        difference = _combine(a, b, -1, REAL)
         return difference > 0 if not isinstance(difference, Expr) else node("gt0", (_unit(difference),), BOOL)
     if sort_of(a) is STR:
         return str_lt(b, a)
-    return _at_least_zero(sub(sub(a, b), 1))
+    return _at_least_zero(sub(_combine(a, b, -1, INT), 1))
 
 
-def le(a: Value, b: Value) -> Value:
+def le(a: Value, b: Value) -> Truth:
     return ge(b, a)
 
 
-def lt(a: Value, b: Value) -> Value:
+def lt(a: Value, b: Value) -> Truth:
     return gt(b, a)
 
 
-def eq(a: Value, b: Value) -> Value:
+def eq(a: Value, b: Value) -> Truth:
     """a == b for two values of one sort."""
     if a is b:
         return True
@@ -308,7 +312,7 @@ def eq(a: Value, b: Value) -> Value:
     return node("same", (a, b), BOOL)
 
 
-def _equals_zero(a: Value, sort: Sort) -> Value:
+def _equals_zero(a: Real, sort: Sort) -> Truth:
     if not isinstance(a, Expr):
         return bool(a == 0)
     if a.op == "ite" and not isinstance(a.args[1], Expr) and not isinstance(a.args[2], Expr):
@@ -344,7 +348,7 @@ def _is_table(value: Value, depth: int = 4) -> bool:
     return all(_is_table(side, depth - 1) for side in terms[0][0].args[1:])
 
 
-def ne(a: Value, b: Value) -> Value:
+def ne(a: Value, b: Value) -> Truth:
     return not_(eq(a, b))
 
 
@@ -352,11 +356,12 @@ def ne(a: Value, b: Value) -> Value:
 # truth
 
 
-def not_(a: Value) -> Value:
+def not_(a: Truth) -> Truth:
     if not isinstance(a, Expr):
         return not a
     if a.op == "not":
-        return a.args[0]
+        inner: Expr = a.args[0]
+        return inner
     if a.op == "ge0":
         inner = a.args[0]
         if inner.sort is INT:
@@ -367,7 +372,7 @@ def not_(a: Value) -> Value:
     return node("not", (a,), BOOL)
 
 
-def _junction(values: Iterable[Value], op: str, neutral: bool) -> Value:
+def _junction(values: Iterable[Truth], op: str, neutral: bool) -> Truth:
     kept: dict[Expr, None] = {}
     for value in values:
         if not isinstance(value, Expr):
@@ -386,19 +391,19 @@ def _junction(values: Iterable[Value], op: str, neutral: bool) -> Value:
     return node(op, tuple(kept), BOOL)
 
 
-def and_(*values: Value) -> Value:
+def and_(*values: Truth) -> Truth:
     return _junction(values, "and", True)
 
 
-def or_(*values: Value) -> Value:
+def or_(*values: Truth) -> Truth:
     return _junction(values, "or", False)
 
 
-def implies(a: Value, b: Value) -> Value:
+def implies(a: Truth, b: Truth) -> Truth:
     return or_(not_(a), b)
 
 
-def ite(condition: Value, yes: Value, no: Value) -> Value:
+def ite(condition: Truth, yes: C | Expr, no: C | Expr) -> C | Expr:
     """`yes` if the condition holds, else `no`; both of one sort."""
     if not isinstance(condition, Expr):
         return yes if condition else no
@@ -407,27 +412,32 @@ def ite(condition: Value, yes: Value, no: Value) -> Value:
     sort = sort_of(yes)
     if isinstance(no, Expr):
         sort = no.sort
-    if sort is BOOL:
-        if not isinstance(yes, Expr):
-            return or_(condition, no) if yes else and_(not_(condition), no)
-        if not isinstance(no, Expr):
-            return or_(not_(condition), yes) if no else and_(condition, yes)
+    if sort is BOOL and not (isinstance(yes, Expr) and isinstance(no, Expr)):
+        return _truth_if(condition, yes, no)
     if condition.op == "not":
         return ite(condition.args[0], no, yes)
     return node("ite", (condition, yes, no), sort)
+
+
+def _truth_if(condition: Expr, yes: Any, no: Any) -> Expr | Any:
+    """The same for truth values of which one is known."""
+    if not isinstance(yes, Expr):
+        return or_(condition, no) if yes else and_(not_(condition), no)
+    return or_(not_(condition), yes) if no else and_(condition, yes)
 
 
 # ---------------------------------------------------------------------------------------------------------
 # strings
 
 
-def concat(*parts: Value) -> Value:
-    flat: list[Value] = []
+def concat(*parts: Text) -> Text:
+    flat: list[Text] = []
     for part in parts:
         pieces = part.args if isinstance(part, Expr) and part.op == "concat" else (part,)
         for piece in pieces:
-            if isinstance(piece, str) and flat and isinstance(flat[-1], str):
-                flat[-1] += piece
+            last = flat[-1] if flat else None
+            if isinstance(piece, str) and isinstance(last, str):
+                flat[-1] = last + piece
             elif piece != "":
                 flat.append(piece)
     if not flat:
@@ -437,11 +447,11 @@ def concat(*parts: Value) -> Value:
     return node("concat", tuple(flat), STR)
 
 
-def length(s: Value) -> Value:
+def length(s: Text) -> Integer:
     if isinstance(s, str):
         return len(s)
     if s.op == "concat":
-        total: Value = 0
+        total: Integer = 0
         for part in s.args:
             total = add(total, length(part))
         return total
@@ -450,7 +460,7 @@ def length(s: Value) -> Value:
     return node("len", (s,), INT)
 
 
-def _string_equal(a: Expr, b: Value) -> Value:
+def _string_equal(a: Expr, b: Value) -> Truth:
     if isinstance(b, Expr) and a.order > b.order:
         a, b = b, a
     if isinstance(b, str):
@@ -477,14 +487,14 @@ def _string_equal(a: Expr, b: Value) -> Value:
     return node("streq", (a, b), BOOL)
 
 
-def at(s: Value, i: Value) -> Value:
+def at(s: Text, i: Integer) -> Text:
     """The character at an index already known to be inside (0 <= i < len)."""
     if isinstance(s, str) and not isinstance(i, Expr):
         return s[i] if 0 <= i < len(s) else ""
     return node("at", (s, i), STR)
 
 
-def substr(s: Value, start: Value, count: Value) -> Value:
+def substr(s: Text, start: Integer, count: Integer) -> Text:
     """`count` characters from `start`; both already inside the string."""
     if not isinstance(count, Expr) and count <= 0:
         return ""
@@ -495,12 +505,8 @@ def substr(s: Value, start: Value, count: Value) -> Value:
     return node("substr", (s, start, count), STR)
 
 
-def _all_known(*values: Value) -> bool:
-    return not any(isinstance(v, Expr) for v in values)
-
-
-def contains(s: Value, part: Value) -> Value:
-    if _all_known(s, part):
+def contains(s: Text, part: Text) -> Truth:
+    if isinstance(s, str) and isinstance(part, str):
         return part in s
     if s is part or part == "":
         return True
@@ -509,81 +515,81 @@ def contains(s: Value, part: Value) -> Value:
     return node("contains", (s, part), BOOL)
 
 
-def prefix(s: Value, start: Value) -> Value:
+def prefix(s: Text, start: Text) -> Truth:
     """s.startswith(start)"""
-    if _all_known(s, start):
+    if isinstance(s, str) and isinstance(start, str):
         return s.startswith(start)
     if s is start or start == "":
         return True
     return node("prefix", (s, start), BOOL)
 
 
-def suffix(s: Value, end: Value) -> Value:
+def suffix(s: Text, end: Text) -> Truth:
     """s.endswith(end)"""
-    if _all_known(s, end):
+    if isinstance(s, str) and isinstance(end, str):
         return s.endswith(end)
     if s is end or end == "":
         return True
     return node("suffix", (s, end), BOOL)
 
 
-def index_of(s: Value, part: Value, start: Value = 0) -> Value:
+def index_of(s: Text, part: Text, start: Integer = 0) -> Integer:
     """s.find(part, start) for 0 <= start <= len(s)"""
-    if _all_known(s, part, start):
+    if isinstance(s, str) and isinstance(part, str) and not isinstance(start, Expr):
         return s.find(part, start)
     return node("index_of", (s, part, start), INT)
 
 
-def replace_first(s: Value, old: Value, new: Value) -> Value:
+def replace_first(s: Text, old: Text, new: Text) -> Text:
     """s.replace(old, new, 1)"""
-    if _all_known(s, old, new):
+    if isinstance(s, str) and isinstance(old, str) and isinstance(new, str):
         return s.replace(old, new, 1)
     return node("replace_first", (s, old, new), STR)
 
 
-def replace_all(s: Value, old: Value, new: Value) -> Value:
+def replace_all(s: Text, old: Text, new: Text) -> Text:
     """s.replace(old, new) for a non-empty `old`"""
-    if _all_known(s, old, new):
+    if isinstance(s, str) and isinstance(old, str) and isinstance(new, str):
         return s.replace(old, new)
     return node("replace_all", (s, old, new), STR)
 
 
-def str_lt(a: Value, b: Value) -> Value:
-    if _all_known(a, b):
+def str_lt(a: Value, b: Value) -> Truth:
+    if isinstance(a, str) and isinstance(b, str):
         return a < b
     return False if a is b else node("strlt", (a, b), BOOL)
 
 
-def str_le(a: Value, b: Value) -> Value:
-    if _all_known(a, b):
+def str_le(a: Value, b: Value) -> Truth:
+    if isinstance(a, str) and isinstance(b, str):
         return a <= b
     return True if a is b else node("strle", (a, b), BOOL)
 
 
-def int_to_str(i: Value) -> Value:
+def int_to_str(i: Integer) -> Text:
     return node("int_to_str", (i,), STR) if isinstance(i, Expr) else str(i)
 
 
-def str_to_int(s: Value) -> Value:
+def str_to_int(s: Text) -> Integer:
     """int(s) for a string already known to be decimal digits."""
     return node("str_to_int", (s,), INT) if isinstance(s, Expr) else int(s)
 
 
-def ord_(c: Value) -> Value:
+def ord_(c: Text) -> Integer:
     """ord(c) for a string already known to be one character."""
     if not isinstance(c, Expr):
         return ord(c)
     return c.args[0] if c.op == "chr" else node("ord", (c,), INT)
 
 
-def chr_(i: Value) -> Value:
+def chr_(i: Integer) -> Text:
     """chr(i) for an integer already known to be in range."""
     if not isinstance(i, Expr):
         return chr(i)
     return i.args[0] if i.op == "ord" else node("chr", (i,), STR)
 
 
-def in_class(s: Value, name: str) -> Value:
+def in_class(s: Text, name: str) -> Truth:
     """Whether the string is not empty and every character is in the class (see CLASSES)."""
     if not isinstance(s, Expr):
         return MATCHERS[name].fullmatch(s) is not None

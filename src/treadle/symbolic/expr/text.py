@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
-from treadle.symbolic.expr.node import BOOL, INT, REAL, STR, Expr, Sort, Value, node, parts
+from treadle.symbolic.expr.node import BOOL, INT, REAL, STR, Expr, Integer, Real, Sort, Text, Truth, Value, node, parts
 from treadle.symbolic.expr.terms import length
 
 # --- what each function means on known values
@@ -81,69 +81,69 @@ def as_fraction(s: str) -> Fraction:
 # --- the nodes
 
 
-def _made(op: str, means: Callable[..., Any], args: tuple[Value, ...], sort: Sort) -> Value:
+def _made(op: str, means: Callable[..., Any], args: tuple[Value, ...], sort: Sort) -> Expr | Any:
     return node(op, args, sort) if any(isinstance(a, Expr) for a in args) else means(*args)
 
 
-def strip(s: Value, characters: str, sides: str) -> Value:
+def strip(s: Text, characters: str, sides: str) -> Text:
     """s without the characters at the left end ("l"), the right end ("r"), or both ("lr")."""
     if isinstance(s, Expr) and s.op == "strip" and s.args[1] == characters and set(sides) <= set(s.args[2]):
         return s
     return _made("strip", stripped, (s, characters, sides), STR)
 
 
-def parted(s: Value, separator: str, place: str) -> Value:
+def parted(s: Text, separator: str, place: str) -> Text:
     """Before, after, before last or after last: s.partition(separator)[0 or 2], s.rpartition(separator)[0 or 2]."""
     return _made("parted", part, (s, separator, place), STR)
 
 
-def last_place(s: Value, separator: str) -> Value:
+def last_place(s: Text, separator: str) -> Integer:
     """s.rfind(separator) for a separator that is in s."""
     return length(parted(s, separator, "before last"))
 
 
-def first_word(s: Value) -> Value:
+def first_word(s: Text) -> Text:
     """s.split()[0], "" if there is none."""
     return _made("first_word", word, (s,), STR)
 
 
-def other_words(s: Value) -> Value:
+def other_words(s: Text) -> Text:
     """s.split(None, 1)[1], "" if there is none."""
     return _made("other_words", words, (s,), STR)
 
 
-def recased(s: Value, method: str) -> Value:
+def recased(s: Text, method: str) -> Text:
     """s.lower(), s.upper(), s.casefold(), s.title(), s.capitalize(), s.swapcase()"""
     if isinstance(s, Expr) and s.op == "recased" and s.args[1] == method and method == "lower":
         return s
     return _made("recased", in_case, (s, method), STR)
 
 
-def repr_(s: Value) -> Value:
+def repr_(s: Text) -> Text:
     return _made("repr", repr, (s,), STR)
 
 
-def is_int(s: Value) -> Value:
+def is_int(s: Text) -> Truth:
     """Whether int(s) gives a number."""
     return _made("is_int", reads_as_int, (s,), BOOL)
 
 
-def int_of(s: Value) -> Value:
+def int_of(s: Text) -> Integer:
     """int(s) for a string already known to be a number."""
     return _made("int_of", as_int, (s,), INT)
 
 
-def is_finite(s: Value) -> Value:
+def is_finite(s: Text) -> Truth:
     """Whether float(s) gives a number."""
     return _made("is_finite", reads_as_finite, (s,), BOOL)
 
 
-def is_endless(s: Value) -> Value:
+def is_endless(s: Text) -> Truth:
     """Whether float(s) gives inf or nan."""
     return _made("is_endless", reads_as_endless, (s,), BOOL)
 
 
-def float_of(s: Value) -> Value:
+def float_of(s: Text) -> Real:
     """float(s) for a string already known to be a number."""
     return _made("float_of", as_fraction, (s,), REAL)
 

@@ -203,13 +203,13 @@ def _together(condition: Expr, yes: Environment, no: Environment) -> Environment
 
 def _value(condition: Expr, yes: Any, no: Any) -> Value:
     """What two sides leave, if that stays easy to solve."""
-    found = either(condition, yes, no)
+    found: Value = either(condition, yes, no)
     if not x.is_linear(found) or size_of(found) > _LARGEST:
         raise Apart
     return found
 
 
-def either(condition: Expr, yes: Any, no: Any) -> Value:
+def either(condition: Expr, yes: Any, no: Any) -> Any:
     """One value if the condition holds, else the other."""
     if yes is no or (type(yes) is type(no) and is_number_or_truth(yes) and not isinstance(yes, Expr) and yes == no):
         return yes

@@ -294,11 +294,12 @@ class _Decided(Aliasing):
             here.seen[record.unread] = False
         for write in record.writes:
             condition = here.shown(write)
-            if condition is True:
-                break
-            if condition is False:
+            if not isinstance(condition, Expr):
+                if condition:
+                    break
                 continue
-            if x.not_(condition) not in here.told[-1]:
+            denied: Any = x.not_(condition)
+            if denied not in here.told[-1]:
                 yield here._with_fact(write, condition, True)
             here = here._with_fact(write, condition, False)
         else:

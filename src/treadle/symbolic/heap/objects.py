@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from treadle.core.choice import OptionDrawn, ReferenceAliases
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer, Truth, Value
 from treadle.symbolic.path import About, CannotFollow, CodePlace, Note, SymbolicPath
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ class InstanceObj(Obj):
 class Write(NamedTuple):
     """What was written to a list, and the condition under which it was this list."""
 
-    index: Value
+    index: Integer  # type: ignore[assignment]  # hides the method of tuples, which nobody calls here
     value: Any
-    condition: Value = True
+    condition: Truth = True
 
 
 class ListObj(Obj):
@@ -84,15 +84,15 @@ class ListObj(Obj):
         super().__init__(number, name, is_input)
         self.items = items
         self.element: t.Type | None = None
-        self.length: Value = 0  # of the source, at the start
+        self.length: Integer = 0  # of the source, at the start
         self.reads: list[tuple[Value, Any]] = []  # index in the source -> the value that was there
         self.writes: list[Write] = []
         self.start = 0
-        self.count: Value = 0
+        self.count: Integer = 0
         self.head: list[Any] = []
         self.tail: list[Any] = []
 
-    def size(self) -> Value:
+    def size(self) -> Integer:
         if self.items is not None:
             return len(self.items)
         return x.add(self.count, len(self.head) + len(self.tail))
@@ -129,9 +129,9 @@ class DictObj(Obj):
         self.source: list[tuple[Any, Any]] = []  # entries that were there at the start
         self.known = 0  # how many of the current entries were there at the start
         self.absent: list[Any] = []  # keys that are not among the extra entries
-        self.extra: Value = 0
+        self.extra: Integer = 0
 
-    def size(self) -> Value:
+    def size(self) -> Integer:
         return x.add(self.extra, len(self.entries)) if self.open else len(self.entries)
 
 
@@ -336,7 +336,7 @@ class Heap:
     def force(self, ref: UnknownRef) -> Any:
         raise NotImplementedError
 
-    def same(self, a: Any, b: Any, looks: bool = True) -> Value:
+    def same(self, a: Any, b: Any, looks: bool = True) -> Truth | Any:
         """`a is b` for references; NotImplemented: look at the objects behind them.
 
         Not `looks`: a reference is the same as itself, whatever is behind it.
@@ -414,7 +414,7 @@ class Heap:
         """The value without the conditions that the path has decided meanwhile."""
         return value
 
-    def learn(self, condition: Value, holds: bool) -> None:
+    def learn(self, condition: Truth, holds: bool) -> None:
         """The path has found this out."""
 
     def is_open(self, value: Any) -> bool:
@@ -427,7 +427,7 @@ class Heap:
 
     # --- elements of lists ---------------------------------------------------------------------------------
 
-    def element(self, obj: ListObj, index: Value) -> Any:
+    def element(self, obj: ListObj, index: Integer) -> Any:
         """What an input list held at the start."""
         assert obj.element is not None
         return self.element_at_start(obj.element, obj, index)
@@ -437,14 +437,14 @@ class Heap:
     def field_at_start(self, kind: t.Type, obj: InstanceObj, name: str) -> Any:
         return self.value_of_type(kind, f"{obj.name}.{name}")
 
-    def element_at_start(self, kind: t.Type, obj: ListObj, index: Value) -> Any:
+    def element_at_start(self, kind: t.Type, obj: ListObj, index: Integer) -> Any:
         return self.value_of_type(kind, element_name(obj.name, index))
 
-    def write_element(self, obj: ListObj, index: Value, value: Any) -> None:
+    def write_element(self, obj: ListObj, index: Integer, value: Any) -> None:
         """The index is that of the source."""
         obj.writes.append(Write(index, value))
 
-    def perhaps(self, obj: ListObj) -> list[tuple[Expr, ListObj]]:
+    def perhaps(self, obj: ListObj) -> list[tuple[Truth, ListObj]]:
         """The lists that this one may be, each with the condition that it is."""
         return []
 

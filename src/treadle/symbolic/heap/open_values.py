@@ -11,7 +11,7 @@ from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Truth, Value
 from treadle.symbolic.heap.objects import Obj, UnknownRef
 
 WITH_IDENTITY = t.Instance | t.ListOf | t.DictOf | t.SetOf
@@ -77,7 +77,7 @@ def identity(obj: Obj) -> Expr:
     return x.var(obj.name, x.REF)
 
 
-def either(condition: Value, yes: Any, no: Any) -> Any:
+def either(condition: Truth, yes: Any, no: Any) -> Any:
     """`yes` if the condition holds, else `no`: one expression where both are scalars of one sort."""
     if not isinstance(condition, Expr):
         return yes if condition else no
@@ -89,16 +89,17 @@ def either(condition: Value, yes: Any, no: Any) -> Any:
     return Either(condition, yes, no)
 
 
-def _scalar(value: Any, beside: Any) -> Value:
+def _scalar(value: Any, beside: Any) -> Value | None:
     """The value in the language of expressions; a known float only beside an unknown one, else it stays exact."""
     if isinstance(value, Expr) or type(value) in (int, bool, str):
-        return value
+        known: Value = value
+        return known
     if type(value) is float and isinstance(beside, Expr) and value - value == 0:
         return Fraction(value)
     return None
 
 
-def equal_starts(a: Any, b: Any) -> Value:
+def equal_starts(a: Any, b: Any) -> Truth | None:
     """That two values of the start are equal, as a condition; None where it is no condition."""
     if isinstance(a, Expr) and isinstance(b, Expr) and a.sort is b.sort:
         return x.eq(a, b)

@@ -30,7 +30,7 @@ from typing import Any
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import Rewriting
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer, Truth, Value
 from treadle.symbolic.heap.objects import (
     MISSING,
     DictObj,
@@ -202,7 +202,7 @@ class SolverHeap(LazyHeap):
                 return self.settled(value.yes if condition else value.no)
         return value
 
-    def _decide(self, condition: Value) -> bool:
+    def _decide(self, condition: Truth) -> bool:
         """A question of aliasing, asked by a use: it is not the program's own, so loops do not count it."""
         condition = self.settled(condition)
         before = self.path.decisions
@@ -212,7 +212,7 @@ class SolverHeap(LazyHeap):
         self.learn(condition, answer)
         return answer
 
-    def learn(self, condition: Value, holds: bool) -> None:
+    def learn(self, condition: Truth, holds: bool) -> None:
         """The path may have known it all along, if not in these words."""
         if isinstance(condition, Expr) and all(v.sort is x.REF for v in condition.vars):
             self._fact(condition, holds)
@@ -386,7 +386,7 @@ class SolverHeap(LazyHeap):
             self._keep_apart()
         return chosen
 
-    def same(self, a: Any, b: Any, looks: bool = True) -> Value:
+    def same(self, a: Any, b: Any, looks: bool = True) -> Truth | Any:
         if not looks:
             a, b = self._chosen(a), self._chosen(b)
             if a is b or self._is_one_reference(a, b):
@@ -516,7 +516,7 @@ class SolverHeap(LazyHeap):
 
     # --- elements of lists ---------------------------------------------------------------------------------
 
-    def perhaps(self, obj: ListObj) -> list[tuple[Expr, ListObj]]:
+    def perhaps(self, obj: ListObj) -> list[tuple[Truth, ListObj]]:
         others = [other for other in self._lists() if self.known_same(obj, other) is None]
         return [(x.eq(identity(obj), identity(other)), other) for other in others]
 
@@ -533,13 +533,13 @@ class SolverHeap(LazyHeap):
             if self.known_same(obj, writer) is None:
                 obj.writes.append(write._replace(condition=x.eq(identity(obj), identity(writer))))
 
-    def element(self, obj: ListObj, index: Value) -> Any:
+    def element(self, obj: ListObj, index: Integer) -> Any:
         value = super().element(obj, index)
         if isinstance(value, Expr):
             self.elements[value] = (obj, index)
         return value
 
-    def write_element(self, obj: ListObj, index: Value, value: Any) -> None:
+    def write_element(self, obj: ListObj, index: Integer, value: Any) -> None:
         super().write_element(obj, index, value)
         if obj.is_input:
             self._written.append((obj, Write(index, value)))

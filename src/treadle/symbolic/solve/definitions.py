@@ -143,6 +143,7 @@ class Definitions:
 
     def _other_words(self, e: Expr, s: Term, others: Term) -> list[Term]:
         word = first_word(e.args[0])
+        assert isinstance(word, Expr)
         return self._first_word(word, s, self.constant(word))
 
     # --- regular expressions of Python -------------------------------------------------------------------
@@ -158,6 +159,7 @@ class Definitions:
     def _apart(self, e: Expr, s: Term) -> tuple[list[Term], Term, TakenApart]:
         """What holds of the groups of a match, and the constant for whether there is one."""
         whole = matched(*e.args[:4])
+        assert isinstance(whole, Expr)
         there = self.constant(whole)
         flag = lambda part: z3.Bool(self._name(whole, part), self._context)  # noqa: E731 - one line, used once
         apart = TakenApart(

@@ -20,7 +20,7 @@ from treadle.symbolic.solve.definitions import Definitions
 Term = Any  # z3's classes carry no types
 
 
-def constant(value: Value, sort: Sort, context: Term = None) -> Term:
+def constant(value: Any, sort: Sort, context: Term = None) -> Term:
     if sort is BOOL:
         return z3.BoolVal(bool(value), context)
     if sort is REAL:

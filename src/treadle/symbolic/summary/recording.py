@@ -16,7 +16,7 @@ from typing import Any
 from treadle.core.choice import Choice
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer, Truth, Value
 from treadle.symbolic.heap.objects import InstanceObj, LazyHeap, ListObj, Obj, Some, UnknownRef, element_name, looked_up
 from treadle.symbolic.path import PathEnd, SymbolicPath
 from treadle.symbolic.summary.tree import (
@@ -104,7 +104,7 @@ class RecordingHeap(LazyHeap):
         self.path.events.append((ReadField(made, obj.name, name), None))
         return made
 
-    def element_at_start(self, kind: t.Type, obj: ListObj, index: Value) -> Any:
+    def element_at_start(self, kind: t.Type, obj: ListObj, index: Integer) -> Any:
         if self.path.inside or not self._is_given(obj) or not isinstance(index, int) or index < 0:
             return LazyHeap.element_at_start(self, kind, obj, index)
         made = self.declare(kind, element_name(obj.name, index))
@@ -182,7 +182,7 @@ class OpenHeap(RecordingHeap):
         self.path.events[-1] = (Force(event.ref, True, event.made), outcome)
         return value
 
-    def same(self, a: Any, b: Any, looks: bool = True) -> Value:
+    def same(self, a: Any, b: Any, looks: bool = True) -> Truth | Any:
         sides = [looked_up(v) for v in (a, b)]
         if not all(isinstance(v, InstanceObj | ListObj) or _refers_to_objects(v) for v in sides):
             return NotImplemented
@@ -233,7 +233,7 @@ class OpenHeap(RecordingHeap):
     def postpone(self, conditions: list[Expr], unread: Any, is_new: bool) -> None:
         raise NotSummarised("a read sees one of several writes")
 
-    def write_element(self, obj: ListObj, index: Value, value: Any) -> None:
+    def write_element(self, obj: ListObj, index: Integer, value: Any) -> None:
         if obj.is_input and isinstance(index, Expr):
             raise NotSummarised("a list is written at an unknown place")
         super().write_element(obj, index, value)
@@ -293,5 +293,5 @@ def _list_changes(obj: ListObj) -> list[Change]:
         raise NotSummarised("a list of unknown length is shortened, or written at an unknown place")
     if not (obj.writes or obj.head or obj.tail):
         return []
-    writes = tuple((write.index, write.value) for write in obj.writes)
+    writes = tuple((write.index, write.value) for write in obj.writes if not isinstance(write.index, Expr))
     return [SetEnds(obj.name, writes, tuple(obj.head), tuple(obj.tail))]

@@ -18,7 +18,7 @@ import weakref
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Truth
 from treadle.symbolic.heap.objects import MISSING, DictObj, FunctionObj, InstanceObj, ListObj, Obj
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow
@@ -28,7 +28,7 @@ from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
 from treadle.symbolic.python.types.heirs import is_plain_object
 from treadle.symbolic.python.values import mappings, strings
-from treadle.symbolic.python.values.kinds import exemplar, is_int, is_known, is_string
+from treadle.symbolic.python.values.kinds import exemplar, is_known, is_string, number_kind
 from treadle.symbolic.python.values.table import BUILTINS, Handler, method, stands_for
 from treadle.symbolic.python.values.values import (
     BoundMethod,
@@ -198,7 +198,7 @@ def _deque(vm: VM, values: PyValue = (), maxlen: PyValue = None) -> InstanceObj:
     most = vm.force(maxlen)
     if isinstance(most, Expr):
         most = vm.path.pick([most], "a deque of unknown maximal length")[0]
-    if most is not None and (not is_int(most) or most < 0):
+    if most is not None and (number_kind(most) != "int" or most < 0):
         raise vm.mimic(lambda: collections.deque(maxlen=most))
     made = _instance(vm, collections.deque, maxlen=most)
     items = vm.spread(values)
@@ -365,7 +365,7 @@ for _name, _op in _OPERATORS.items():
 
 
 @stands_for(operator.not_)
-def _not(vm: VM, value: PyValue) -> Value:
+def _not(vm: VM, value: PyValue) -> Truth:
     return x.not_(vm.truth(value))
 
 

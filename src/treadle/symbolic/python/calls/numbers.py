@@ -7,10 +7,10 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeGuard
 
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer, Real, Value
 from treadle.symbolic.heap.objects import MISSING, InstanceObj
 from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.operators import MOST_POWER, zero_check
@@ -38,7 +38,7 @@ def _is_unknown_int(value: PyValue) -> bool:
     return isinstance(value, Expr) and is_int(value)
 
 
-def _is_real(value: PyValue) -> bool:
+def _is_real(value: PyValue) -> TypeGuard[Expr]:
     return isinstance(value, Expr) and value.sort is x.REAL
 
 
@@ -142,7 +142,7 @@ def _round(vm: VM, value: PyValue, digits: PyValue = None) -> PyValue:
     return _on_known(vm, round, value, *given)
 
 
-def _half_to_even(value: Value) -> Value:
+def _half_to_even(value: Real) -> Integer:
     low = x.floor(value)
     rest = x.rsub(value, x.to_real(low))
     half = Fraction(1, 2)
@@ -222,7 +222,7 @@ def _chr(vm: VM, value: PyValue) -> PyValue:
     return _on_known(vm, chr, value)
 
 
-def _register_whole(function: Callable[[Any], Any], special: str, of_real: Callable[[Value], Value]) -> None:
+def _register_whole(function: Callable[[Any], Any], special: str, of_real: Callable[[Expr], Integer]) -> None:
     @stands_for(function)
     def whole(vm: VM, value: PyValue) -> PyValue:
         value = vm.force(value)

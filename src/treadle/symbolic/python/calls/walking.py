@@ -191,7 +191,7 @@ def _values_in_order(vm: VM, value: PyValue) -> list[PyValue] | tuple[PyValue, .
     if isinstance(value, tuple):
         return value
     if is_string(value):
-        return strings.characters(vm, value)
+        return [*strings.characters(vm, value)]
     if isinstance(value, DictObj) and not value.keys_only:
         return [k for k, _ in mappings.entries(vm, value)]
     if isinstance(value, DictView):

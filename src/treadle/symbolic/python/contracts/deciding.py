@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Value
+from treadle.symbolic.expr.terms import Truth
 from treadle.symbolic.heap.objects import InstanceObj
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow, Impossible
@@ -94,7 +94,7 @@ def _by_name(vm: VM, condition: Condition, call: ContractCall) -> dict[str, PyVa
     return dict(obj.fields)
 
 
-def _formula(vm: VM, condition: Condition, call: ContractCall) -> tuple[Value, Value]:
+def _formula(vm: VM, condition: Condition, call: ContractCall) -> tuple[Truth, Truth]:
     """The condition as an expression, and where it is defined."""
     node = condition.expression
     if node is None or (condition.may_complain and _may_be_text(node)):
@@ -130,7 +130,7 @@ def _may_be_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-def _run(vm: VM, condition: Condition, call: ContractCall) -> Value:
+def _run(vm: VM, condition: Condition, call: ContractCall) -> Truth:
     """The truth of the condition, by running it."""
     args, named = _arguments(vm, condition, call)
     if isinstance(condition.test, WrittenCondition):

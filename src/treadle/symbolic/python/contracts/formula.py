@@ -19,7 +19,7 @@ from typing import Any
 
 from treadle.core.parsing import mangle
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer, Truth, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, UnknownRef, looked_up
 from treadle.symbolic.ir.machine import Environment, Raised
 from treadle.symbolic.python.compile import source
@@ -62,7 +62,7 @@ _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mo
 _ORDER = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
-def formula(vm: VM, node: ast.expr, names: FormulaNames) -> tuple[Value, Value]:
+def formula(vm: VM, node: ast.expr, names: FormulaNames) -> tuple[Truth, Truth]:
     """(the condition's truth, where it is defined) as expressions; `NotPure` if it has to be run."""
     reader = _Reader(vm, names)
     truth = reader.truth(node, True)
@@ -74,10 +74,10 @@ class _Reader:
         self.vm = vm
         self.names = names
         self.depth = depth
-        self.defined: list[Value] = []
+        self.defined: list[Truth] = []
 
     @contextmanager
-    def _only_if(self, condition: Value) -> Iterator[None]:
+    def _only_if(self, condition: Truth) -> Iterator[None]:
         """What is read here matters only where the condition holds."""
         outside, self.defined = self.defined, []
         try:
@@ -89,17 +89,18 @@ class _Reader:
 
     # --- truth -------------------------------------------------------------------------------------------
 
-    def truth(self, node: ast.expr, sure: bool) -> Value:
+    def truth(self, node: ast.expr, sure: bool) -> Truth:
         """bool(node); `sure`: the condition is certain to evaluate it."""
         if isinstance(node, ast.BoolOp):
             return self._junction(node, sure)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return x.not_(self.truth(node.operand, sure))
         if isinstance(node, ast.IfExp):
-            return self._either(node, sure, self.truth)
+            either: Truth | Any = self._either(node, sure, self.truth)
+            return either
         return self._truth_of(self.value(node, sure), sure)
 
-    def _truth_of(self, value: PyValue, sure: bool) -> Value:
+    def _truth_of(self, value: PyValue, sure: bool) -> Truth:
         if isinstance(value, InstanceObj) and not has_truth(value.cls):
             return True
         if (
@@ -110,10 +111,10 @@ class _Reader:
             return self.vm.truth(value)
         raise NotPure
 
-    def _junction(self, node: ast.BoolOp, sure: bool) -> Value:
+    def _junction(self, node: ast.BoolOp, sure: bool) -> Truth:
         is_and = isinstance(node.op, ast.And)
         join = x.and_ if is_and else x.or_
-        so_far: Value = is_and
+        so_far: Truth = is_and
         for operand in node.values:
             condition = so_far if is_and else x.not_(so_far)
             if condition is False:
@@ -123,7 +124,7 @@ class _Reader:
             so_far = join(so_far, part)
         return so_far
 
-    def _either(self, node: ast.IfExp, sure: bool, read: Any) -> PyValue:
+    def _either(self, node: ast.IfExp, sure: bool, read: Any) -> Value | Any:
         test = self.truth(node.test, sure)
         if not isinstance(test, Expr):
             return read(node.body if test else node.orelse, sure)
@@ -133,7 +134,7 @@ class _Reader:
             no = read(node.orelse, False)
         return self._choice(test, yes, no)
 
-    def _choice(self, test: Value, yes: PyValue, no: PyValue) -> Value:
+    def _choice(self, test: Truth, yes: Any, no: Any) -> Value:
         try:
             if x.sort_of(yes) is x.sort_of(no):
                 return x.ite(test, yes, no)
@@ -184,7 +185,7 @@ class _Reader:
             raise NotPure
         return found
 
-    def _boolean(self, node: ast.expr, sure: bool) -> Value:
+    def _boolean(self, node: ast.expr, sure: bool) -> Truth:
         """`a and b` is one of its operands: the same as its truth only if all are truth values."""
         if isinstance(node, ast.BoolOp):
             for operand in node.values:
@@ -254,10 +255,10 @@ class _Reader:
 
     # --- comparison --------------------------------------------------------------------------------------
 
-    def _compare(self, node: ast.Compare, sure: bool) -> Value:
+    def _compare(self, node: ast.Compare, sure: bool) -> Truth:
         """a < b < c: every link, none twice."""
         left = self.value(node.left, sure)
-        so_far: Value = True
+        so_far: Truth = True
         for op, operand in zip(node.ops, node.comparators, strict=True):
             if so_far is False:
                 return False
@@ -269,7 +270,7 @@ class _Reader:
             left = right
         return so_far
 
-    def _link(self, op: ast.cmpop, a: PyValue, b: PyValue, sure: bool) -> Value:
+    def _link(self, op: ast.cmpop, a: PyValue, b: PyValue, sure: bool) -> Truth:
         if isinstance(op, ast.Is | ast.IsNot):
             same = self._identical(a, b, sure)
             return same if isinstance(op, ast.Is) else x.not_(same)
@@ -286,13 +287,13 @@ class _Reader:
         found = self.vm.compare(_ORDER[type(op)], a, b)
         return found if isinstance(found, Expr) else bool(found)
 
-    def _identical(self, a: PyValue, b: PyValue, sure: bool) -> Value:
+    def _identical(self, a: PyValue, b: PyValue, sure: bool) -> Truth:
         known = not isinstance(a, UnknownRef) and not isinstance(b, UnknownRef)
         if known or _is_none_test(a, b, sure):
             return identical(self.vm, a, b)
         raise NotPure
 
-    def _member(self, item: PyValue, container: PyValue, sure: bool) -> Value:
+    def _member(self, item: PyValue, container: PyValue, sure: bool) -> Truth:
         if isinstance(container, UnknownRef) or not _is_scalar(item):
             raise NotPure
         values: PyValue = container
@@ -324,7 +325,7 @@ class _Reader:
             return self._inline(function, args, named, sure)
         raise NotPure
 
-    def _length(self, node: ast.expr, sure: bool) -> Value:
+    def _length(self, node: ast.expr, sure: bool) -> Integer:
         found = self._object(node, sure)
         if isinstance(found, ListObj | DictObj):
             return found.size()

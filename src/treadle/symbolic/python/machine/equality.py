@@ -15,7 +15,7 @@ from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Truth
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine import classes
@@ -40,7 +40,7 @@ from treadle.symbolic.python.values.values import DictView, PyValue, RangeValue
 # --- truth -----------------------------------------------------------------------------------------------
 
 
-def truth(vm: VM, value: PyValue) -> Value:
+def truth(vm: VM, value: PyValue) -> Truth:
     """bool(value), as an expression when it is not known."""
     if isinstance(value, UnknownRef) and not value.resolved and value.options:
         plain = all(o is t.NONE or (isinstance(o, t.Instance) and not has_truth(o.cls)) for o in value.options)
@@ -74,7 +74,7 @@ def has_truth(cls: type) -> bool:
     return any(hasattr(c, "__bool__") or hasattr(c, "__len__") for c in known_subclasses(cls))
 
 
-def _instance_truth(vm: VM, value: InstanceObj) -> Value:
+def _instance_truth(vm: VM, value: InstanceObj) -> Truth:
     holds = isinstance(value.payload, ListObj | DictObj | tuple | Expr | str | int | float)
     if holds and classes.special(vm, value, "__bool__") is None:
         return truth(vm, value.payload)
@@ -93,7 +93,7 @@ def _instance_truth(vm: VM, value: InstanceObj) -> Value:
 # --- equality and identity -------------------------------------------------------------------------------
 
 
-def equal(vm: VM, a: PyValue, b: PyValue) -> Value:
+def equal(vm: VM, a: PyValue, b: PyValue) -> Truth:
     """a == b, as an expression when it is not known."""
     if a is b and not isinstance(a, float):
         a = vm.force(a)
@@ -156,7 +156,7 @@ def _compares_itself(value: PyValue) -> bool:
     return kind is complex or (kind.__module__ != "builtins" and kind.__eq__ is not object.__eq__)
 
 
-def same_or_equal(vm: VM, a: PyValue, b: PyValue) -> Value:
+def same_or_equal(vm: VM, a: PyValue, b: PyValue) -> Truth:
     """a is b or a == b: how containers compare what they hold."""
     if _has_own_equality(vm, a) and _has_own_equality(vm, b) and vm.decide(identical(vm, a, b)):
         return True
@@ -172,8 +172,8 @@ def _has_own_equality(vm: VM, value: PyValue) -> bool:
     return any(isinstance(own, types.FunctionType) and own.__code__.co_filename != "<string>" for own in found)
 
 
-def _all_equal(vm: VM, left: Any, right: Any) -> Value:
-    parts: list[Value] = []
+def _all_equal(vm: VM, left: Any, right: Any) -> Truth:
+    parts: list[Truth] = []
     for number, (a, b) in enumerate(zip(left, right, strict=True), 1):
         part = same_or_equal(vm, a, b)
         if number < len(left):
@@ -185,7 +185,7 @@ def _all_equal(vm: VM, left: Any, right: Any) -> Value:
     return x.and_(*parts)
 
 
-def _lists_equal(vm: VM, a: ListObj, b: ListObj) -> Value:
+def _lists_equal(vm: VM, a: ListObj, b: ListObj) -> Truth:
     if not vm.decide(x.eq(a.size(), b.size())):
         return False
     known = b if b.items is not None else a
@@ -199,14 +199,14 @@ def _lists_equal(vm: VM, a: ListObj, b: ListObj) -> Value:
     )
 
 
-def _dicts_equal(vm: VM, a: DictObj, b: DictObj) -> Value:
+def _dicts_equal(vm: VM, a: DictObj, b: DictObj) -> Truth:
     if a.keys_only != b.keys_only or not vm.decide(x.eq(a.size(), b.size())):
         return False
     known, other = (b, a) if not b.open else (a, b)
     if a.ordered and b.ordered:  # in this order
         pairs = zip(mappings.entries(vm, known), mappings.entries(vm, other), strict=True)
         return x.and_(*(same_or_equal(vm, one, two) for one, two in pairs))
-    parts: list[Value] = []
+    parts: list[Truth] = []
     for key, value in mappings.entries(vm, known):
         found = mappings.find(vm, other, key)
         if found is None:
@@ -231,7 +231,7 @@ def _by_identity(value: PyValue) -> bool:
     return all(c is not None and all(_own_equality(heir) is None for heir in known_subclasses(c)) for c in classes)
 
 
-def _instances_equal(vm: VM, a: PyValue, b: PyValue) -> Value:
+def _instances_equal(vm: VM, a: PyValue, b: PyValue) -> Truth:
     for one, other in ((b, a), (a, b)) if right_first(vm, a, b, "__eq__", "__eq__") else ((a, b), (b, a)):
         if isinstance(one, InstanceObj) and _own_equality(one.cls) is not None:
             classes.narrow(vm, one, "__eq__")
@@ -262,7 +262,7 @@ def right_first(vm: VM, a: PyValue, b: PyValue, method: str, mirror: str) -> boo
 _PLAIN_EQUALITY = (tuple.__eq__, list.__eq__, dict.__eq__, set.__eq__, int.__eq__, str.__eq__, float.__eq__)
 
 
-def identical(vm: VM, a: PyValue, b: PyValue) -> Value:
+def identical(vm: VM, a: PyValue, b: PyValue) -> Truth:
     """a is b"""
     if a is b:
         return True
@@ -299,7 +299,7 @@ def _is_shared(value: PyValue) -> bool:
     return text.isascii() and (len(text) <= 1 or text.replace("_", "a").isalnum())
 
 
-def contains(vm: VM, item: Any, container: Any) -> Value:
+def contains(vm: VM, item: Any, container: Any) -> Truth:
     """item in container"""
     container = vm.force(container)
     if is_string(container):
@@ -340,8 +340,8 @@ def contains(vm: VM, item: Any, container: Any) -> Value:
     return _member(vm, item, vm.spread(vm.iterate(container)))
 
 
-def _member(vm: VM, item: PyValue, values: list[PyValue]) -> Value:
-    parts: list[Value] = []
+def _member(vm: VM, item: PyValue, values: list[PyValue]) -> Truth:
+    parts: list[Truth] = []
     for number, value in enumerate(values, 1):
         part = same_or_equal(vm, value, item)
         if number < len(values):
@@ -352,7 +352,7 @@ def _member(vm: VM, item: PyValue, values: list[PyValue]) -> Value:
     return x.or_(*parts)
 
 
-def _in_range(item: PyValue, value: RangeValue) -> Value:
+def _in_range(item: PyValue, value: RangeValue) -> Truth:
     if not is_int(item):
         return False
     item = as_int(item)

@@ -15,7 +15,7 @@ from math import inf
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer, Real, Truth, Value
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow
@@ -90,7 +90,7 @@ def _enter(manager: Any) -> None:
 # --- unary -----------------------------------------------------------------------------------------------
 
 
-def unary(vm: VM, op: str, value: PyValue) -> PyValue:
+def unary(vm: VM, op: str, value: Any) -> PyValue:
     if op == "truth":
         return truth(vm, value)
     if op == "not":
@@ -235,7 +235,7 @@ def zero_check(vm: VM, op: str, divisor: Value, real: bool) -> None:
         raise vm.mimic(lambda: HOST[op](one, none))
 
 
-def _integers(vm: VM, op: str, a: Value, b: Value) -> PyValue:
+def _integers(vm: VM, op: str, a: Integer, b: Integer) -> PyValue:
     if op == "+":
         return x.add(a, b)
     if op == "-":
@@ -270,15 +270,15 @@ def _integers(vm: VM, op: str, a: Value, b: Value) -> PyValue:
     return _picked(vm, op, a, b)
 
 
-def _width(vm: VM, value: Value) -> float:
+def _width(vm: VM, value: Integer) -> float:
     """Bits of a number as far as the path bounds it, the sign included."""
     low, high = interval(vm.path.conditions, value) if isinstance(value, Expr) else (value, value)
     return inf if low == -inf or high == inf else max(int(low).bit_length(), int(high).bit_length()) + 1
 
 
-def _common(a: Value, b: Value, width: int) -> Value:
+def _common(a: Integer, b: Integer, width: int) -> Integer:
     """a & b, bit by bit; the highest one is the sign."""
-    total: Value = 0
+    total: Integer = 0
     for place in range(width):
         bits = (x.mod(x.floordiv(one, 2**place), 2) for one in (a, b))
         both = x.and_(*(x.eq(bit, 1) for bit in bits))
@@ -286,7 +286,7 @@ def _common(a: Value, b: Value, width: int) -> Value:
     return total
 
 
-def _for_each(vm: VM, value: Value, made: Callable[[int], Value], most: int) -> Value | None:
+def _for_each(vm: VM, value: Integer, made: Callable[[int], Any], most: int) -> Any:
     """What `made` gives for each number that the value can be, if these are few and none is negative."""
     low, high = interval(vm.path.conditions, value) if isinstance(value, Expr) else (0, inf)
     if low < 0 or high > most or high - low >= MOST_VALUES:
@@ -297,17 +297,17 @@ def _for_each(vm: VM, value: Value, made: Callable[[int], Value], most: int) -> 
     return result
 
 
-def _small_or_not(vm: VM, value: Value) -> None:
+def _small_or_not(vm: VM, value: Integer) -> None:
     """Two paths for an exponent that nothing bounds: on one it is small enough to be followed."""
     if vm.decide(x.ge(value, 0)):
         vm.decide(x.lt(value, MOST_VALUES))
 
 
-def _masked(value: Value, mask: int) -> Value:
+def _masked(value: Integer, mask: int) -> Integer:
     """value & mask, bits as Python has them: those of a negative number never end."""
     if mask < 0:
         return x.sub(value, _masked(value, ~mask))
-    total: Value = 0
+    total: Integer = 0
     for low, width in _runs(mask):
         bits = x.mod(x.floordiv(value, 2**low), 2**width)
         total = x.add(total, x.mul(bits, 2**low))
@@ -327,7 +327,7 @@ def _runs(mask: int) -> list[tuple[int, int]]:
     return found
 
 
-def _power(vm: VM, a: Value, b: Value) -> PyValue:
+def _power(vm: VM, a: Integer, b: Integer) -> PyValue:
     if not isinstance(b, Expr):
         if 0 <= b <= MOST_POWER:
             return x.power(a, b)
@@ -341,7 +341,7 @@ def _power(vm: VM, a: Value, b: Value) -> PyValue:
     return _picked(vm, "**", a, b) if found is None else found
 
 
-def _picked(vm: VM, op: str, *args: Value) -> PyValue:
+def _picked(vm: VM, op: str, *args: PyValue) -> PyValue:
     """No expression for this operator: pick values and compute."""
     args = tuple(vm.heap.decided(a) for a in args)
     unknown = [a for a in args if isinstance(a, Expr)]
@@ -369,7 +369,7 @@ def _reals(vm: VM, op: str, a: Any, b: Any) -> PyValue:
         whole = x.to_real(x.floor(quotient))
         return whole if op == "//" else x.rsub(left, x.rmul(right, whole))
     if op == "**" and not isinstance(b, Expr) and float(b).is_integer() and 0 <= b <= MOST_POWER:
-        result: Value = Fraction(1)
+        result: Real = Fraction(1)
         for _ in range(int(b)):
             result = x.rmul(result, left)
         return result
@@ -491,7 +491,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 }
 
 
-def _not_equal(vm: VM, a: PyValue, b: PyValue) -> Value:
+def _not_equal(vm: VM, a: PyValue, b: PyValue) -> Truth:
     forced = vm.force(a) if not (b is None or isinstance(b, UnknownRef)) else a
     own = own_method(vm, forced, "__ne__", in_python=True)
     if own is not None:

@@ -215,7 +215,7 @@ class PythonMachine(VM):
         raise CannotFollow(f"new {kind}")
 
     def _text(self, frame: Frame, parts: tuple[Any, ...]) -> PyValue:
-        out: list[PyValue] = []
+        out: list[Any] = []
         for part in parts:
             if isinstance(part, tuple):
                 value, conversion, spec = (self.operand(frame, p) for p in part)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from treadle.symbolic import types as t
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Truth
 from treadle.symbolic.heap.objects import MISSING, DictObj, Heap, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import Environment, Frame, IrMachine, Raised
 from treadle.symbolic.path import CannotFollow, PathEnd, SymbolicPath
@@ -104,17 +104,17 @@ class VM(IrMachine):
         """<, <=, >, >="""
         raise NotImplementedError
 
-    def equal(self, a: PyValue, b: PyValue) -> Value:
+    def equal(self, a: PyValue, b: PyValue) -> Truth:
         raise NotImplementedError
 
-    def same_or_equal(self, a: PyValue, b: PyValue) -> Value:
+    def same_or_equal(self, a: PyValue, b: PyValue) -> Truth:
         """How containers compare what they hold."""
         raise NotImplementedError
 
-    def truth(self, value: PyValue) -> Value:
+    def truth(self, value: PyValue) -> Truth:
         raise NotImplementedError
 
-    def contains(self, item: PyValue, container: PyValue) -> Value:
+    def contains(self, item: PyValue, container: PyValue) -> Truth:
         raise NotImplementedError
 
     def attribute(self, obj: PyValue, name: str) -> Any:
@@ -250,7 +250,7 @@ class VM(IrMachine):
             return self.heap.is_none(value)
         return value is None
 
-    def decide(self, condition: Value) -> bool:
+    def decide(self, condition: Truth) -> bool:
         answer = self.path.decide(condition)
         self.heap.learn(condition, answer)
         return answer

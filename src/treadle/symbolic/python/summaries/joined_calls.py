@@ -23,7 +23,7 @@ from treadle.core.choice import WaysJoined
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr.meaning import substitute
-from treadle.symbolic.expr.terms import BOOL, Expr, Value
+from treadle.symbolic.expr.terms import BOOL, Expr, Truth
 from treadle.symbolic.guide.guided import Walk
 from treadle.symbolic.guide.joins import Apart, either, is_number_or_truth, size_of
 from treadle.symbolic.heap.objects import looked_up
@@ -125,7 +125,7 @@ class _Joined:
 
     def __init__(self, summary: Summary, actual: dict[str, PyValue]) -> None:
         self.summary = summary
-        self.values = {formal: actual[name] for name, formal in summary.formals.items()}
+        self.values: dict[Any, Any] = {formal: actual[name] for name, formal in summary.formals.items()}
         # some question of the summary needs no decision here: loops may run on where the summary was cut
         self.folded = False
         # some question is left: running the call would decide something, which is what loops count
@@ -134,7 +134,7 @@ class _Joined:
         if not self.asks or size_of(self.value) + size_of(self.within) > _LARGEST:
             raise Apart
 
-    def _of(self, node: SummaryNode) -> tuple[PyValue, Value, Value]:
+    def _of(self, node: SummaryNode) -> tuple[PyValue, Truth, Truth]:
         """The value, where the call ends within the loop bound, and where it raises."""
         if node.leaf is not None:
             if node.leaf.kind == "cut" and self.folded:
@@ -155,8 +155,7 @@ class _Joined:
             raise Apart
         yes, no = self._of(node.children[True]), self._of(node.children[False])
         value = either(condition, yes[0], no[0]) if None not in (yes[0], no[0]) else yes[0] if no[0] is None else no[0]
-        within, raises = (x.or_(x.and_(condition, yes[n]), x.and_(x.not_(condition), no[n])) for n in (1, 2))
-        return value, within, raises
+        return value, _one_of(condition, yes[1], no[1]), _one_of(condition, yes[2], no[2])
 
     def enter(self, vm: VM, walk: Walk) -> PyValue:
         """Take the value for the call's, on a path on which it has one."""
@@ -174,3 +173,7 @@ class _Joined:
             path.followed |= leaf.followed
         path.assume(self.within)
         return NOT_ANSWERED if path.decide(self.raises) else self.value
+
+
+def _one_of(condition: Expr, yes: Truth, no: Truth) -> Truth:
+    return x.or_(x.and_(condition, yes), x.and_(x.not_(condition), no))

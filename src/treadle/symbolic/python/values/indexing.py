@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer
 from treadle.symbolic.path import CannotFollow
 from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
@@ -13,7 +13,7 @@ from treadle.symbolic.python.values.kinds import as_int, is_int, refusal
 from treadle.symbolic.python.values.values import PyValue, RangeValue, SliceValue
 
 
-def position(vm: VM, index: PyValue, size: Value, message: str) -> Value:
+def position(vm: VM, index: Integer, size: Integer, message: str) -> Integer:
     """An index made non-negative; IndexError when it is outside."""
     if not vm.decide(x.lt(index, size)):
         raise vm.error(IndexError, message)
@@ -24,7 +24,7 @@ def position(vm: VM, index: PyValue, size: Value, message: str) -> Value:
     return x.add(index, size)
 
 
-def as_index(vm: VM, container: PyValue, index: PyValue) -> PyValue:
+def as_index(vm: VM, container: PyValue, index: PyValue) -> Integer:
     index = vm.force(index)
     own = own_method(vm, index, "__index__")
     if own is not None:
@@ -34,7 +34,7 @@ def as_index(vm: VM, container: PyValue, index: PyValue) -> PyValue:
     raise refusal(vm, operator.getitem, container, index)
 
 
-def range_length(vm: VM, value: RangeValue) -> Value:
+def range_length(vm: VM, value: RangeValue) -> Integer:
     """len(range)"""
     span = x.sub(value.stop, value.start) if value.step > 0 else x.sub(value.start, value.stop)
     step = abs(value.step)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import collections
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeGuard
 
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer, Real, Text, Truth
 from treadle.symbolic.heap.objects import DictObj, FunctionObj, InstanceObj, ListObj, Obj, UnknownRef
 from treadle.symbolic.ir.machine import Raised
 from treadle.symbolic.path import CannotFollow
@@ -32,17 +32,19 @@ def number_kind(value: PyValue) -> str | None:
     return _NUMBER_KINDS.get(value.sort if isinstance(value, Expr) else type(value))
 
 
-def is_int(value: PyValue) -> bool:
+def is_int(value: PyValue) -> TypeGuard[Integer]:
     return number_kind(value) == "int"
 
 
-def as_int(value: PyValue) -> Value:
+def as_int(value: Any) -> Integer:
+    """A value of number_kind "int" as one of sort INT."""
     if isinstance(value, Expr) and value.sort is x.BOOL:
         return x.bool_to_int(value)
-    return int(value) if isinstance(value, bool) else value
+    whole: Integer = int(value) if isinstance(value, bool) else value
+    return whole
 
 
-def as_real(value: PyValue) -> Value:
+def as_real(value: PyValue) -> Real:
     if isinstance(value, float):
         if value != value or value in (float("inf"), float("-inf")):
             raise CannotFollow("arithmetic of an unknown number with inf or nan")
@@ -52,11 +54,11 @@ def as_real(value: PyValue) -> Value:
     return x.to_real(as_int(value))
 
 
-def is_string(value: PyValue) -> bool:
+def is_string(value: PyValue) -> TypeGuard[Text]:
     return isinstance(value, str) or (isinstance(value, Expr) and value.sort is x.STR)
 
 
-def is_truth_value(value: PyValue) -> bool:
+def is_truth_value(value: PyValue) -> TypeGuard[Truth]:
     return isinstance(value, bool) or (isinstance(value, Expr) and value.sort is x.BOOL)
 
 

@@ -6,7 +6,7 @@ import collections
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer
 from treadle.symbolic.heap.objects import ListObj
 from treadle.symbolic.path import BoundReached, Limit
 from treadle.symbolic.python.machine.vm import VM
@@ -51,7 +51,7 @@ def pop(vm: VM, obj: ListObj, index: PyValue = -1) -> PyValue:
     return taken_out(vm, obj, index, "pop index out of range")
 
 
-def taken_out(vm: VM, obj: ListObj, index: PyValue, message: str) -> PyValue:
+def taken_out(vm: VM, obj: ListObj, index: Any, message: str) -> PyValue:
     """The item at an index, which is in the list no longer; the message is Python's for an index that is not in it."""
     obj = reshaped(vm, obj)
     if obj.items is None and not isinstance(index, Expr):
@@ -72,11 +72,12 @@ def taken_out(vm: VM, obj: ListObj, index: PyValue, message: str) -> PyValue:
             return value
     values = close(vm, obj)
     where = position(vm, index, len(values), message)
-    if isinstance(where, Expr):
-        for n in range(len(values)):
-            if n == len(values) - 1 or vm.decide(x.eq(where, n)):
-                return values.pop(n)
-    return values.pop(where)
+    if not isinstance(where, Expr):
+        return values.pop(where)
+    for n in range(len(values) - 1):
+        if vm.decide(x.eq(where, n)):
+            return values.pop(n)
+    return values.pop()
 
 
 @method(list, "insert")
@@ -131,7 +132,7 @@ class NotInList:
 @method(list, "count")
 @method(tuple, "count")
 def _count(vm: VM, obj: PyValue, value: PyValue) -> PyValue:
-    total: Value = 0
+    total: Integer = 0
     for own in _values(vm, obj):
         total = x.add(total, x.bool_to_int(vm.same_or_equal(own, value)))
     return total

@@ -15,7 +15,7 @@ from typing import Any
 from treadle.core.choice import OptionDrawn
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr
 from treadle.symbolic.heap.objects import MISSING, DictObj, InstanceObj, ListObj
 from treadle.symbolic.ir import steps as ir
 from treadle.symbolic.path import BoundReached, CannotFollow, CodePlace, Limit
@@ -467,12 +467,12 @@ def _init_set(vm: VM, obj: DictObj, values: PyValue = ()) -> None:
 
 
 @method(set, "issubset")
-def _is_subset(vm: VM, obj: DictObj, other: PyValue) -> Value:
+def _is_subset(vm: VM, obj: DictObj, other: PyValue) -> PyValue:
     return compare_sets(vm, "<=", obj, _as_set(vm, other))
 
 
 @method(set, "issuperset")
-def _is_superset(vm: VM, obj: DictObj, other: PyValue) -> Value:
+def _is_superset(vm: VM, obj: DictObj, other: PyValue) -> PyValue:
     return compare_sets(vm, ">=", obj, _as_set(vm, other))
 
 

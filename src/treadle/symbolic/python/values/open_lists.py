@@ -6,11 +6,12 @@ closes it: its length is decided, bounded like a loop.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from treadle.symbolic import types as t
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer
 from treadle.symbolic.heap.objects import DictObj, ListObj
 from treadle.symbolic.path import BoundReached, Limit
 from treadle.symbolic.python.machine.vm import VM
@@ -28,7 +29,7 @@ def close(vm: VM, obj: ListObj) -> list[PyValue]:
     return obj.items
 
 
-def _decide_size(vm: VM, size: Value) -> int:
+def _decide_size(vm: VM, size: Integer) -> int:
     if not isinstance(size, Expr):
         return int(size)
     # one more than the loop bound, so that a pair exists even with k = 1
@@ -42,7 +43,7 @@ def items(vm: VM, obj: ListObj) -> list[Any]:
     return close(vm, obj)
 
 
-def source(vm: VM, obj: ListObj, index: Value) -> PyValue:
+def source(vm: VM, obj: ListObj, index: Integer) -> PyValue:
     """The element of the input list at an index of its source, writes included."""
     if vm.heap.postpones and _depends(vm, obj):
         return _postponed(vm, obj, vm.heap.settled(index))
@@ -64,9 +65,9 @@ def _depends(vm: VM, obj: ListObj) -> bool:
     )
 
 
-def _postponed(vm: VM, obj: ListObj, index: Value) -> Value:
+def _postponed(vm: VM, obj: ListObj, index: Integer) -> PyValue:
     """The last write to this list whose index is this one, as far as it is known; else what was there at the start."""
-    maybe: list[tuple[Expr, Value]] = []
+    maybe: list[tuple[Expr, Any]] = []
     before = len(obj.reads)
     for write in reversed(obj.writes):
         same = x.and_(vm.heap.settled(write.condition), x.eq(vm.heap.settled(write.index), index))
@@ -84,7 +85,7 @@ def _postponed(vm: VM, obj: ListObj, index: Value) -> Value:
     return result
 
 
-def _initial(vm: VM, obj: ListObj, index: Value) -> PyValue:
+def _initial(vm: VM, obj: ListObj, index: Integer) -> PyValue:
     known = {id(i) if isinstance(i, Expr) else i: value for i, value in obj.reads}
     key = id(index) if isinstance(index, Expr) else index
     if key in known:
@@ -106,7 +107,7 @@ def _initial(vm: VM, obj: ListObj, index: Value) -> PyValue:
     return value
 
 
-def read(vm: VM, obj: ListObj, index: Value) -> PyValue:
+def read(vm: VM, obj: ListObj, index: Integer) -> PyValue:
     """The element at an index known to be inside."""
     obj = vm.heap.now(obj)
     if obj.items is not None:
@@ -120,15 +121,16 @@ def read(vm: VM, obj: ListObj, index: Value) -> PyValue:
     return source(vm, obj, x.add(inner, obj.start))
 
 
-def from_items(vm: VM, values: list[PyValue] | tuple[PyValue, ...], index: Value) -> PyValue:
+def from_items(vm: VM, values: list[PyValue] | tuple[PyValue, ...], index: Integer) -> PyValue:
     if not isinstance(index, Expr):
         return values[index]
     sorts = {_scalar_sort(v) for v in values}
     # which of some known words it is, is decided like the key of a dict
     if len(sorts) == 1 and None not in sorts and not all(isinstance(v, str) for v in values):
-        result = values[-1]
-        for i in range(len(values) - 2, -1, -1):
-            result = x.ite(x.eq(index, i), values[i], result)
+        scalars: Sequence[Any] = values
+        result = scalars[-1]
+        for i in range(len(scalars) - 2, -1, -1):
+            result = x.ite(x.eq(index, i), scalars[i], result)
         return result
     for i, value in enumerate(values[:-1]):
         if vm.decide(x.eq(index, i)):
@@ -144,7 +146,7 @@ def _scalar_sort(value: PyValue) -> PyValue:
     return None
 
 
-def write(vm: VM, obj: ListObj, index: Value, value: PyValue) -> None:
+def write(vm: VM, obj: ListObj, index: Integer, value: PyValue) -> None:
     obj = vm.heap.now(obj)
     if obj.items is not None:
         _into_items(vm, obj.items, index, value)
@@ -160,7 +162,7 @@ def write(vm: VM, obj: ListObj, index: Value, value: PyValue) -> None:
     vm.heap.write_element(obj, x.add(inner, obj.start), value)
 
 
-def _into_items(vm: VM, values: list[PyValue], index: Value, value: PyValue) -> None:
+def _into_items(vm: VM, values: list[PyValue], index: Integer, value: PyValue) -> None:
     if not isinstance(index, Expr):
         values[index] = value
         return

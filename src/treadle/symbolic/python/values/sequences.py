@@ -9,7 +9,7 @@ import types
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.path import BoundReached, CannotFollow, Limit
 from treadle.symbolic.python.machine import classes
@@ -48,7 +48,7 @@ def get_item(vm: VM, obj: Any, index: Any) -> PyValue:
     raise refusal(vm, operator.getitem, obj, index)
 
 
-def _at(vm: VM, obj: PyValue, index: Value) -> PyValue:
+def _at(vm: VM, obj: Any, index: Integer) -> PyValue:
     if isinstance(obj, ListObj):
         return read(vm, obj, position(vm, index, obj.size(), "list index out of range"))
     if isinstance(obj, tuple):
@@ -197,7 +197,7 @@ def combine(vm: VM, op: str, a: PyValue, b: PyValue) -> PyValue:
     return a * count if isinstance(a, tuple) else x.concat(*([a] * count))
 
 
-def _decide_count(vm: VM, count: Value) -> int:
+def _decide_count(vm: VM, count: Integer) -> int:
     count = vm.heap.decided(count)
     if not isinstance(count, Expr):
         if count > 100_000:

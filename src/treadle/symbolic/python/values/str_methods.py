@@ -18,7 +18,7 @@ from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr import text
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer, Text, Truth
 from treadle.symbolic.path import BoundReached, Limit
 from treadle.symbolic.python.machine.classes import own_method
 from treadle.symbolic.python.machine.vm import VM
@@ -30,7 +30,7 @@ from treadle.symbolic.python.values.values import PyValue, SliceValue
 # Padding is written out character by character; wider fields pick values.
 WIDEST = 24
 
-Condition = Callable[[Value], Value]
+Condition = Callable[[Text], Truth]
 
 
 # --- which arguments are answered here ---------------------------------------------------------------------
@@ -75,33 +75,33 @@ def _replacement(old: PyValue, new: PyValue, count: PyValue = -1) -> bool:
 # --- looking for something ---------------------------------------------------------------------------------
 
 
-def _within(vm: VM, s: PyValue, start: PyValue, stop: PyValue) -> PyValue:
+def _within(vm: VM, s: Text, start: PyValue, stop: PyValue) -> Text | Any:
     return s if start is None and stop is None else slice_of(vm, s, SliceValue(start, stop, None))
 
 
-def _affix(test: Callable[[PyValue, PyValue], Value], s: PyValue, affix: PyValue) -> Value:
+def _affix(test: Callable[[Text, Text], Truth], s: Text, affix: Any) -> Truth:
     return x.or_(*(test(s, a) for a in affix)) if isinstance(affix, tuple) else test(s, affix)
 
 
 @method(str, "startswith", accepts=_affixes)
-def _startswith(vm: VM, s: PyValue, affix: PyValue, start: PyValue = None, stop: PyValue = None) -> PyValue:
+def _startswith(vm: VM, s: Text, affix: PyValue, start: PyValue = None, stop: PyValue = None) -> PyValue:
     return _affix(x.prefix, _within(vm, s, start, stop), affix)
 
 
 @method(str, "endswith", accepts=_affixes)
-def _endswith(vm: VM, s: PyValue, affix: PyValue, start: PyValue = None, stop: PyValue = None) -> PyValue:
+def _endswith(vm: VM, s: Text, affix: PyValue, start: PyValue = None, stop: PyValue = None) -> PyValue:
     return _affix(x.suffix, _within(vm, s, start, stop), affix)
 
 
 @method(str, "find", accepts=_sought)
-def _find(vm: VM, s: PyValue, part: PyValue, start: PyValue = None, stop: PyValue = None) -> PyValue:
+def _find(vm: VM, s: Text, part: Text, start: PyValue = None, stop: PyValue = None) -> Integer | Any:
     if stop is not None:
         return vm.call_real(str.find, [s, part, start, stop], {})
     return x.index_of(s, part, bound(vm, start, x.length(s), 0))
 
 
 @method(str, "index", accepts=_sought)
-def _index(vm: VM, s: PyValue, part: PyValue, start: PyValue = None, stop: PyValue = None) -> PyValue:
+def _index(vm: VM, s: Text, part: Text, start: PyValue = None, stop: PyValue = None) -> PyValue:
     found = _find(vm, s, part, start, stop)
     if vm.decide(x.lt(found, 0)):
         raise vm.error(ValueError, "substring not found")
@@ -109,19 +109,19 @@ def _index(vm: VM, s: PyValue, part: PyValue, start: PyValue = None, stop: PyVal
 
 
 @method(str, "rfind", accepts=_known_text)
-def _rfind(vm: VM, s: Value, part: str) -> PyValue:
+def _rfind(vm: VM, s: Text, part: str) -> PyValue:
     return x.ite(x.contains(s, part), text.last_place(s, part), -1)
 
 
 @method(str, "rindex", accepts=_known_text)
-def _rindex(vm: VM, s: Value, part: str) -> PyValue:
+def _rindex(vm: VM, s: Text, part: str) -> PyValue:
     if not vm.decide(x.contains(s, part)):
         raise vm.error(ValueError, "substring not found")
     return text.last_place(s, part)
 
 
 @method(str, "count", accepts=_known_text)
-def _count(vm: VM, s: Value, part: str) -> PyValue:
+def _count(vm: VM, s: Text, part: str) -> PyValue:
     found = 0
     while vm.decide(x.contains(s, part)):
         found += 1
@@ -134,7 +134,7 @@ def _count(vm: VM, s: Value, part: str) -> PyValue:
 
 
 @method(str, "replace", accepts=_replacement)
-def _replace(vm: VM, s: PyValue, old: PyValue, new: PyValue, count: PyValue = -1) -> PyValue:
+def _replace(vm: VM, s: Text, old: Text, new: Text, count: PyValue = -1) -> PyValue:
     if count == 1:
         return x.replace_first(s, old, new)
     if count == -1 and isinstance(old, str) and old:
@@ -143,36 +143,36 @@ def _replace(vm: VM, s: PyValue, old: PyValue, new: PyValue, count: PyValue = -1
 
 
 @method(str, "removeprefix", accepts=is_string)
-def _removeprefix(vm: VM, s: PyValue, prefix: PyValue) -> PyValue:
+def _removeprefix(vm: VM, s: Text, prefix: Text) -> PyValue:
     if not vm.decide(x.and_(x.prefix(s, prefix), x.gt(x.length(prefix), 0))):
         return s
     return _rest(s, x.length(prefix))
 
 
 @method(str, "removesuffix", accepts=is_string)
-def _removesuffix(vm: VM, s: PyValue, suffix: PyValue) -> PyValue:
+def _removesuffix(vm: VM, s: Text, suffix: Text) -> PyValue:
     if not vm.decide(x.and_(x.suffix(s, suffix), x.gt(x.length(suffix), 0))):
         return s
     return x.substr(s, 0, x.sub(x.length(s), x.length(suffix)))
 
 
-def _rest(s: Value, start: Value) -> Value:
+def _rest(s: Text, start: Integer) -> Text:
     """s[start:]"""
     return x.substr(s, start, x.sub(x.length(s), start))
 
 
 @method(str, "strip", accepts=_characters)
-def _strip(vm: VM, s: Value, chars: str | None = None, sides: str = "lr") -> PyValue:
+def _strip(vm: VM, s: Text, chars: str | None = None, sides: str = "lr") -> PyValue:
     return s if chars == "" else text.strip(s, chars or "", sides)
 
 
 @method(str, "lstrip", accepts=_characters)
-def _lstrip(vm: VM, s: Value, chars: str | None = None) -> PyValue:
+def _lstrip(vm: VM, s: Text, chars: str | None = None) -> PyValue:
     return _strip(vm, s, chars, "l")
 
 
 @method(str, "rstrip", accepts=_characters)
-def _rstrip(vm: VM, s: Value, chars: str | None = None) -> PyValue:
+def _rstrip(vm: VM, s: Text, chars: str | None = None) -> PyValue:
     return _strip(vm, s, chars, "r")
 
 
@@ -185,7 +185,7 @@ for _name in ("lower", "upper", "casefold", "title", "capitalize", "swapcase"):
 
 
 @method(str, "expandtabs", accepts=_nothing)
-def _expandtabs(vm: VM, s: Value) -> PyValue:
+def _expandtabs(vm: VM, s: Text) -> PyValue:
     return s if vm.decide(x.not_(x.contains(s, "\t"))) else NotImplemented
 
 
@@ -202,7 +202,7 @@ _register_class("alnum", "isalnum")
 _register_class("space", "isspace")
 
 
-def _or_empty(s: Value, characters: str) -> Value:
+def _or_empty(s: Text, characters: str) -> Truth:
     return x.or_(x.eq(s, ""), x.in_class(s, characters))
 
 
@@ -210,7 +210,7 @@ def _register_cases(name: str, yes: Condition, no: Condition) -> None:
     """Two cases that are certain; between them values are picked."""
 
     @method(str, name, accepts=_nothing)
-    def decided(vm: VM, s: Value) -> PyValue:
+    def decided(vm: VM, s: Text) -> PyValue:
         if vm.decide(yes(s)):
             return True
         return False if vm.decide(no(s)) else NotImplemented
@@ -231,24 +231,24 @@ _register_cases(
 
 
 @method(str, "partition", accepts=_known_text)
-def _partition(vm: VM, s: Value, separator: str) -> PyValue:
+def _partition(vm: VM, s: Text, separator: str) -> PyValue:
     if not vm.decide(x.contains(s, separator)):
         return (s, "", "")
     return (text.parted(s, separator, "before"), separator, text.parted(s, separator, "after"))
 
 
 @method(str, "rpartition", accepts=_known_text)
-def _rpartition(vm: VM, s: Value, separator: str) -> PyValue:
+def _rpartition(vm: VM, s: Text, separator: str) -> PyValue:
     if not vm.decide(x.contains(s, separator)):
         return ("", "", s)
     return (text.parted(s, separator, "before last"), separator, text.parted(s, separator, "after last"))
 
 
 @method(str, "split", accepts=_separator)
-def _split(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> PyValue:
+def _split(vm: VM, s: Text, sep: str | None = None, maxsplit: int = -1) -> PyValue:
     if sep is None:
         return _words(vm, s, maxsplit)
-    parts: list[Value] = []
+    parts: list[PyValue] = []
     while len(parts) != maxsplit and vm.decide(x.contains(s, sep)):
         _bounded(vm, len(parts) + 1)
         parts.append(text.parted(s, sep, "before"))
@@ -256,8 +256,8 @@ def _split(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> PyVa
     return vm.new_list([*parts, s])
 
 
-def _words(vm: VM, s: Value, maxsplit: int) -> PyValue:
-    parts: list[Value] = []
+def _words(vm: VM, s: Text, maxsplit: int) -> PyValue:
+    parts: list[PyValue] = []
     while vm.decide(x.ne(text.first_word(s), "")):
         if len(parts) == maxsplit:
             parts.append(text.strip(s, "", "l"))
@@ -269,12 +269,12 @@ def _words(vm: VM, s: Value, maxsplit: int) -> PyValue:
 
 
 @method(str, "rsplit", accepts=_separator)
-def _rsplit(vm: VM, s: Value, sep: str | None = None, maxsplit: int = -1) -> PyValue:
+def _rsplit(vm: VM, s: Text, sep: str | None = None, maxsplit: int = -1) -> PyValue:
     if maxsplit < 0:
         return _split(vm, s, sep, maxsplit)
     if sep is None:
         return NotImplemented
-    parts: list[Value] = []
+    parts: list[PyValue] = []
     while len(parts) != maxsplit and vm.decide(x.contains(s, sep)):
         _bounded(vm, len(parts) + 1)
         parts.insert(0, text.parted(s, sep, "after last"))
@@ -289,17 +289,17 @@ def _bounded(vm: VM, rounds: int) -> None:
 
 
 @method(str, "splitlines", accepts=lambda keepends=False: keepends is False)
-def _splitlines(vm: VM, s: Value, keepends: bool = False) -> PyValue:
+def _splitlines(vm: VM, s: Text, keepends: bool = False) -> PyValue:
     if vm.decide(x.eq(s, "")):
         return vm.new_list([])
     return vm.new_list([s]) if vm.decide(x.in_class(s, "printable")) else NotImplemented
 
 
 @method(str, "join", accepts=lambda values: True)
-def _join(vm: VM, separator: PyValue, values: PyValue) -> PyValue:
+def _join(vm: VM, separator: Text, values: PyValue) -> PyValue:
     if values is None or number_kind(values):
         raise vm.mimic(lambda: "".join(3))  # type: ignore[arg-type]  # the mistake is the point
-    parts = [vm.force(v) for v in vm.spread(values)]
+    parts: list[Any] = [vm.force(v) for v in vm.spread(values)]
     for i, part in enumerate(parts):
         if not is_string(part):
             kind = type(exemplar(vm, part)).__name__
@@ -310,28 +310,28 @@ def _join(vm: VM, separator: PyValue, values: PyValue) -> PyValue:
 # --- padding and formatting ----------------------------------------------------------------------------------
 
 
-def padding(short: Value, most: int, fill: str) -> Value:
+def padding(short: Integer, most: int, fill: str) -> Text:
     """So many characters as a string is short of a width, which is at most `most`."""
     return x.concat(*(x.ite(x.gt(short, n), fill, "") for n in range(most)))
 
 
-def justified(s: Value, width: int, fill: str, left: bool) -> Value:
+def justified(s: Text, width: int, fill: str, left: bool) -> Text:
     missing = padding(x.sub(width, x.length(s)), width, fill)
     return x.concat(s, missing) if left else x.concat(missing, s)
 
 
 @method(str, "ljust", accepts=_width_and_fill)
-def _ljust(vm: VM, s: Value, width: int, fill: str = " ") -> PyValue:
+def _ljust(vm: VM, s: Text, width: int, fill: str = " ") -> PyValue:
     return justified(s, width, fill, True)
 
 
 @method(str, "rjust", accepts=_width_and_fill)
-def _rjust(vm: VM, s: Value, width: int, fill: str = " ") -> PyValue:
+def _rjust(vm: VM, s: Text, width: int, fill: str = " ") -> PyValue:
     return justified(s, width, fill, False)
 
 
 @method(str, "center", accepts=_width_and_fill)
-def _center(vm: VM, s: Value, width: int, fill: str = " ") -> PyValue:
+def _center(vm: VM, s: Text, width: int, fill: str = " ") -> PyValue:
     """What is left over goes to the left if the width is odd, else to the right."""
     short = x.sub(width, x.length(s))
     half = x.add(x.floordiv(short, 2), x.mul(x.mod(short, 2), x.mod(width, 2)))
@@ -339,7 +339,7 @@ def _center(vm: VM, s: Value, width: int, fill: str = " ") -> PyValue:
 
 
 @method(str, "zfill", accepts=_width)
-def _zfill(vm: VM, s: Value, width: int) -> PyValue:
+def _zfill(vm: VM, s: Text, width: int) -> PyValue:
     """After a sign."""
     signed = x.or_(x.prefix(s, "-"), x.prefix(s, "+"))
     sign, digits = x.ite(signed, x.at(s, 0), ""), x.ite(signed, _rest(s, 1), s)
@@ -394,7 +394,7 @@ def _format(vm: VM, template: PyValue, /, *values: PyValue, **named: Any) -> PyV
 
 def _fields(
     vm: VM, template: str, values: tuple[PyValue, ...], named: dict[str, PyValue]
-) -> list[tuple[str, PyValue]] | None:
+) -> list[tuple[str, Any]] | None:
     """The text and the values of a template; None if a field is more than a name, or nothing was given for it."""
     try:
         parsed = list(string.Formatter().parse(template))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from treadle.symbolic.expr import terms as x
 from treadle.symbolic.expr import text
-from treadle.symbolic.expr.terms import Expr, Value
+from treadle.symbolic.expr.terms import Expr, Integer, Text
 from treadle.symbolic.heap.objects import DictObj, InstanceObj, ListObj
 from treadle.symbolic.path import BoundReached, Limit
 from treadle.symbolic.python.machine import classes
@@ -19,11 +20,11 @@ from treadle.symbolic.python.values.kinds import as_int, is_int, is_known, is_py
 from treadle.symbolic.python.values.values import PyValue, SliceValue
 
 
-def get_item(vm: VM, s: PyValue, index: Value) -> PyValue:
+def get_item(vm: VM, s: Text, index: Integer) -> PyValue:
     return x.at(s, position(vm, index, x.length(s), "string index out of range"))
 
 
-def bound(vm: VM, place: Any, size: Value, default: Value) -> Value:
+def bound(vm: VM, place: Any, size: Integer, default: Integer) -> Integer:
     """A slice bound brought into 0..size, as expressions: a slice never branches."""
     place = vm.force(place)
     if place is None:
@@ -36,7 +37,7 @@ def bound(vm: VM, place: Any, size: Value, default: Value) -> Value:
     return x.ite(x.gt(not_below, size), size, not_below)
 
 
-def slice_of(vm: VM, s: Any, index: SliceValue) -> PyValue:
+def slice_of(vm: VM, s: Any, index: SliceValue) -> Text | Any:
     step = vm.force(index.step)
     if is_known(s) and all(is_known(vm.force(p)) for p in (index.start, index.stop, step)):
         try:
@@ -53,7 +54,7 @@ def slice_of(vm: VM, s: Any, index: SliceValue) -> PyValue:
     return x.substr(s, start, x.ite(x.lt(count, 0), 0, count))
 
 
-def characters(vm: VM, s: PyValue) -> list[PyValue]:
+def characters(vm: VM, s: Text) -> list[Text]:
     """One expression per character; an unknown length is decided, bounded like a loop."""
     if isinstance(s, str):
         return list(s)
@@ -71,7 +72,7 @@ def characters(vm: VM, s: PyValue) -> list[PyValue]:
 _EXCEPTION_TEXT = (BaseException.__str__, OSError.__str__)
 
 
-def text_of(vm: VM, value: PyValue) -> PyValue:
+def text_of(vm: VM, value: PyValue) -> Text | Any:
     """str(value)"""
     value = vm.force(value)
     if isinstance(value, Expr):
@@ -99,7 +100,7 @@ def _is_written(function: Any) -> bool:
     return is_python(function) and not function.__code__.co_filename.startswith("<")
 
 
-def exception_text(vm: VM, error: InstanceObj) -> PyValue:
+def exception_text(vm: VM, error: InstanceObj) -> Text | Any:
     args = error.fields.get("args", ())
     if not args:
         return ""
@@ -108,7 +109,7 @@ def exception_text(vm: VM, error: InstanceObj) -> PyValue:
     return repr_of(vm, tuple(args))
 
 
-def repr_of(vm: VM, value: PyValue) -> PyValue:
+def repr_of(vm: VM, value: PyValue) -> Text | Any:
     """repr(value)"""
     value = vm.force(value)
     if isinstance(value, Expr) and value.sort in (x.INT, x.BOOL):
@@ -138,15 +139,15 @@ def repr_of(vm: VM, value: PyValue) -> PyValue:
     return vm.call_real(repr, [value], {})
 
 
-def separated(parts: list[PyValue], separator: PyValue) -> list[PyValue]:
+def separated(parts: Sequence[Text], separator: Text) -> list[Text]:
     return [piece for part in parts for piece in (separator, part)][1:]
 
 
-def _listed(opening: str, parts: list[PyValue], closing: str) -> PyValue:
+def _listed(opening: str, parts: Sequence[Text], closing: str) -> Text:
     return x.concat(opening, *separated(parts, ", "), closing)
 
 
-def dataclass_repr(vm: VM, value: InstanceObj) -> PyValue:
+def dataclass_repr(vm: VM, value: InstanceObj) -> Text:
     fields = [f.name for f in value.cls.__dataclass_fields__.values() if f.repr]  # type: ignore[attr-defined]
     parts = [x.concat(name, "=", repr_of(vm, vm.attribute(value, name))) for name in fields]
     return _listed(f"{value.cls.__qualname__}(", parts, ")")
@@ -173,7 +174,7 @@ def _plain_decimal(value: Any) -> str:
     return "%d" % value  # noqa: UP031 (the operator itself is meant)
 
 
-def _decimal(vm: VM, value: PyValue) -> PyValue:
+def _decimal(vm: VM, value: PyValue) -> Text | Any:
     value = vm.force(value)
     if isinstance(value, Expr) and is_int(value):
         return x.int_to_str(as_int(value))
