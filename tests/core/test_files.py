@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
 from treadle.core.errors import UsageError
-from treadle.core.files import check_may_write, is_unedited, prepare, seal, without_seal, write_sealed, write_whole
+from treadle.core.files import (
+    check_may_write,
+    from_here,
+    is_unedited,
+    prepare,
+    seal,
+    without_seal,
+    write_sealed,
+    write_whole,
+)
 
 
 @pytest.mark.parametrize("suffix", [".py", ".abs", ".svg", ".dot"])
@@ -74,3 +84,10 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     write_whole(link, "new")
     assert link.is_symlink()
     assert real.read_text() == "new"
+
+
+def test_a_path_is_told_from_here_where_it_is_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert from_here(str(tmp_path / "shop" / "cart.py")) == os.path.join("shop", "cart.py")
+    assert from_here("shop/cart.py") == "shop/cart.py"
+    assert from_here(str(tmp_path.parent / "cart.py")) == str(tmp_path.parent / "cart.py")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from treadle.core.errors import MissingExtra
-from treadle.core.packages import import_runs, release_of, with_extra
+from treadle.core.packages import import_runs, is_within, release_of, with_extra
 
 
 def test_the_release_of_a_package_is_asked_by_its_import_name() -> None:
@@ -29,3 +29,9 @@ def test_whether_a_module_is_being_imported(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.delitem(sys.modules, "asks_in_import", raising=False)
     assert __import__("asks_in_import").seen
     assert not import_runs("_find_and_load")
+
+
+def test_a_module_is_within_its_package_and_not_within_one_whose_name_begins_alike() -> None:
+    assert is_within("shop", ["shop"])
+    assert is_within("shop.cart", ["bank", "shop"])
+    assert not is_within("shopping", ["shop"])

@@ -163,7 +163,6 @@ def test_calls_are_composed_while_it_is_open_which_objects_are_the_same(name: st
     _, _, session = _both(target(f"unit_summaries:{name}"), k=1)
     assert session.summaries is not None
     assert session.summaries.composed >= session.result.paths
-    assert session.summaries.restarted == 0
     assert session.result.paths < len(session.result.cases)  # so it was open
 
 

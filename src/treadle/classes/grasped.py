@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from treadle.classes.calls import AWAITING, GIVE_NEW, SOUT
-from treadle.classes.subject import FUNCTION_NAME, Subject, SubjectMethod, is_covered, place_of
+from treadle.classes.subject import FUNCTION_NAME, Subject, SubjectMethod, place_of
+from treadle.core.packages import is_within
 from treadle.observe.parameters import hints_of, parameters_of
 from treadle.threads.fingerprint import attributes_of, is_iterator_class
 from treadle.threads.unasked import on_class
@@ -71,7 +72,7 @@ def _forms(subject: Subject, method: SubjectMethod, kind: type) -> Iterator[tupl
         yield f"{name}()", f"{{then}}({form})()", True
     elif kind is Decorator and name != "()":
         yield f"{name}()()", f"{{then}}({{then}}({form})(give_new))()", True
-    elif is_covered(kind.__module__, subject.packages) and not issubclass(kind, BaseException | tuple):
+    elif is_within(kind.__module__, subject.packages) and not issubclass(kind, BaseException | tuple):
         for one in list(_without_arguments(kind))[:_MOST]:
             yield f"{name}().{one}", f"{{then}}({form}).{one}()", True
 
@@ -99,7 +100,7 @@ def of_elements(subject: Subject) -> Iterator[SubjectMethod]:
         raw = inspect.getattr_static(subject.cls, method.name, None)
         hint = hints_of(raw.fget if isinstance(raw, property) else raw).get("return") if raw is not None else None
         kinds = [one for one in typing.get_args(hint) if isinstance(one, type)]
-        if not kinds or not _holds(hint) or not is_covered(kinds[-1].__module__, subject.packages):
+        if not kinds or not _holds(hint) or not is_within(kinds[-1].__module__, subject.packages):
             continue
         each = f"{method.form.replace('{args}', '')}{'.values()' * (len(kinds) > 1)}"
         for one in itertools.islice(filter(_QUESTION.match, _without_arguments(kinds[-1])), _MOST):
@@ -121,7 +122,7 @@ def of_instance(subject: Subject, sout: Any) -> Iterator[SubjectMethod]:
         if name.startswith("_") or name in known or not isinstance(function, types.FunctionType):
             continue
         parameters = parameters_of(value, skip_first=False)
-        if parameters is not None and is_covered(function.__module__, subject.packages):
+        if parameters is not None and is_within(function.__module__, subject.packages):
             waits = "await " if inspect.iscoroutinefunction(function) else ""
             if bool(waits) <= subject.in_tasks:
                 yield SubjectMethod(name, f"{waits}{SOUT}.{name}({{args}})", parameters, where=place_of(function))

@@ -31,6 +31,7 @@ from treadle.classes.grown import Grower
 from treadle.classes.stand_ins import definition, hooks, needs_stand_in
 from treadle.classes.subject import Subject, SubjectMethod, import_of, is_class
 from treadle.core.errors import Unsupported
+from treadle.core.packages import is_within
 from treadle.observe.parameters import MISSING, Parameter, load_mentioning, parameters_of_class
 from treadle.observe.recorded import Arguments, RecordedUse
 
@@ -361,7 +362,7 @@ class Pools:
         """Objects of a class that the package offers by name (`singleton`, `NOT_SET`)."""
         found: list[Value] = []
         for name, module in list(sys.modules.items()):
-            if not within(name, self.subject.packages):
+            if not is_within(name, self.subject.packages):
                 continue
             for word, value in list(vars(module).items()):
                 if type(value) is cls and not word.startswith("_") and len(found) < 2:
@@ -551,14 +552,10 @@ def _classes_of(packages: tuple[str, ...]) -> list[type]:
     return [
         value
         for name, module in sorted(sys.modules.items())
-        if within(name, packages)
+        if is_within(name, packages)
         for value in list(vars(module).values())
         if is_class(value) and value.__module__ == name
     ]
-
-
-def within(module: str, packages: tuple[str, ...]) -> bool:
-    return any(module == package or module.startswith(package + ".") for package in packages)
 
 
 def _dataclass_parameters(cls: Any) -> tuple[Parameter, ...]:

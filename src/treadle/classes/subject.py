@@ -29,6 +29,7 @@ from typing import Any
 from treadle.classes import reading
 from treadle.classes.calls import AWAITING, Argument, MethodCall, Value
 from treadle.core.errors import NoSuchModule, Unsupported, UsageError
+from treadle.core.packages import is_within
 from treadle.core.words import choices
 from treadle.observe.effects import EffectGuard, EffectRefused, scratch_folder
 from treadle.observe.parameters import BUILTIN, Parameter, hints_of, parameters_of, parameters_of_class
@@ -146,7 +147,7 @@ class Subject:
     def tree_of(self, thing: Any) -> list[ast.AST]:
         found: list[ast.AST] = []
         for cls in (thing,) if self.is_module else thing.__mro__:
-            if self.is_module or is_covered(cls.__module__, self.packages):
+            if self.is_module or is_within(cls.__module__, self.packages):
                 try:
                     found.append(ast.parse(textwrap.dedent(inspect.getsource(cls))))
                 except (OSError, TypeError, SyntaxError):
@@ -207,7 +208,7 @@ def import_module(name: str, guarded: bool = True) -> types.ModuleType:
     except EffectRefused as refused:
         raise UsageError(f"'{name}' cannot be imported: {refused}; pass --allow-effects to let it") from None
     except ModuleNotFoundError as error:
-        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+        if error.name is not None and is_within(name, [error.name]):
             raise NoSuchModule(f"there is no module '{name}' that Python can import from here") from None
         raise UsageError(f"'{name}' cannot be imported: it needs '{error.name}', which is not installed") from None
     except SyntaxError as error:
@@ -336,10 +337,6 @@ def _package(name: str) -> str:
             alone = not hasattr(module, "__path__") and length > 1
             return ".".join(parts[: length - 1]) if alone else package
     return name
-
-
-def is_covered(module: str, packages: tuple[str, ...]) -> bool:
-    return any(module == package or module.startswith(package + ".") for package in packages)
 
 
 # ---------------------------------------------------------------------- taking it apart
@@ -547,7 +544,7 @@ def is_own(raw: Any, cls: type, attribute: str, packages: tuple[str, ...]) -> bo
         raw = raw.fget
     function = getattr(raw, "__func__", raw)
     module = getattr(inspect.unwrap(function) if callable(function) else function, "__module__", None) or ""
-    return is_covered(home.__module__, packages) and (not module or is_covered(module, packages))
+    return is_within(home.__module__, packages) and (not module or is_within(module, packages))
 
 
 def place_of(function: Any) -> str:

@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from treadle.classes.calls import Value
-from treadle.classes.pools import Pools, heirs, within
+from treadle.classes.pools import Pools, heirs
 from treadle.classes.stand_ins import hooks, needs_stand_in
 from treadle.classes.subject import Subject, SubjectMethod, import_of, is_class
 from treadle.core.errors import Unsupported
+from treadle.core.packages import is_within
 from treadle.observe.parameters import Parameter, hints_of, load_mentioning, parameters_of, parameters_of_class
 
 _MOST_HEIRS = 2
@@ -85,7 +86,7 @@ def factories(subject: Subject, pools: Pools) -> list[SubjectMethod]:
 
 def _factories(subject: Subject, pools: Pools) -> Iterator[SubjectMethod]:
     seen: set[int] = set()
-    modules = [(n, m) for n, m in list(sys.modules.items()) if within(n, subject.packages)]
+    modules = [(n, m) for n, m in list(sys.modules.items()) if is_within(n, subject.packages)]
     for name, module in sorted(modules):
         for word, value in list(vars(module).items()):
             plain = type(value) is types.FunctionType

@@ -26,6 +26,7 @@ import pytest
 
 from treadle.cli.tidying import DoesNotEnd, not_for_ever
 from treadle.core.errors import InternalError, TreadleError, UsageError
+from treadle.core.files import from_here
 from treadle.core.settings import read_settings
 from treadle.core.verdict import exit_code_of
 from treadle.core.words import choices, hint
@@ -163,16 +164,10 @@ def _names(item: pytest.Item) -> list[str]:
 def _last_line(report: Any) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is not None:
-        return f"{crash.message.splitlines()[0]} ({_here(crash.path)}:{crash.lineno})"
+        return f"{crash.message.splitlines()[0]} ({from_here(crash.path)}:{crash.lineno})"
     text = getattr(report.longrepr, "errorstring", None) or str(report.longrepr)
     lines = [line.strip() for line in str(text).strip().splitlines() if line.strip()]
     return lines[0].removeprefix("E").strip() if lines else "pytest gives no reason"
-
-
-def _here(path: str) -> str:
-    """A path as the user would write it: relative to the current folder when it is below."""
-    full = Path(path)
-    return os.path.relpath(full) if full.is_absolute() and full.is_relative_to(Path.cwd()) else str(path)
 
 
 def _cannot_import(node: Any, error: BaseException) -> str:
@@ -180,16 +175,16 @@ def _cannot_import(node: Any, error: BaseException) -> str:
     cause = error.__cause__ or error
     path = str(getattr(node, "path", node.nodeid))
     if isinstance(cause, SyntaxError):
-        where = f" ({_here(cause.filename)}:{cause.lineno})" if cause.filename else ""
-        return f"{_here(path)} cannot be imported: {type(cause).__name__}: {cause.msg}{where}"
+        where = f" ({from_here(cause.filename)}:{cause.lineno})" if cause.filename else ""
+        return f"{from_here(path)} cannot be imported: {type(cause).__name__}: {cause.msg}{where}"
     message = str(cause).splitlines()[0] if str(cause) else ""
     text = f"{type(cause).__name__}: {message}" if message else type(cause).__name__
     frames = [frame for frame in traceback.extract_tb(cause.__traceback__) if _is_users(frame.filename)]
     own = [frame for frame in frames if Path(frame.filename) == Path(path)]
     if frames:
         last = frames[-1] if not own or Path(frames[-1].filename).is_relative_to(Path.cwd()) else own[-1]
-        text += f" ({_here(last.filename)}:{last.lineno})"
-    return f"{_here(path)} cannot be imported: {text}"
+        text += f" ({from_here(last.filename)}:{last.lineno})"
+    return f"{from_here(path)} cannot be imported: {text}"
 
 
 def _is_users(filename: str) -> bool:

@@ -20,6 +20,12 @@ _SEALED = re.compile(r"\n\n(?:#|//|<!--) (?:written by treadle|treadle unit), un
 _COMMENTS = {".abs": ("// ", ""), ".dot": ("// ", ""), ".svg": ("<!-- ", " -->"), ".html": ("<!-- ", " -->")}
 
 
+def from_here(path: str) -> str:
+    """A path as a person here writes it: relative to this folder when it is below."""
+    near = os.path.relpath(path) if os.path.isabs(path) else path
+    return path if near.startswith(os.pardir) else near
+
+
 @dataclass(frozen=True, slots=True)
 class PreparedFile:
     """The new content of a file, safe on the disk beside it."""

@@ -1,4 +1,4 @@
-"""What is installed, what is not, and what is being imported."""
+"""What is installed, what is not, which module belongs to which package, and what is being imported."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import sys
 import sysconfig
+from collections.abc import Iterable
 from functools import cache
 from types import FrameType, ModuleType
 
@@ -29,6 +30,11 @@ def _libraries() -> tuple[str, ...]:
 def is_library(file: str) -> bool:
     """Not code of the user: the standard library, an installed package, code without a file."""
     return file.startswith((*_libraries(), "<")) or file == "?"
+
+
+def is_within(module: str, packages: Iterable[str]) -> bool:
+    """Is a module one of these packages, or inside of one?"""
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
 def with_extra(what: str, module: str) -> ModuleType:

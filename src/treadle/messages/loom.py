@@ -15,6 +15,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from treadle.core.errors import UsageError
+from treadle.core.packages import is_within
 from treadle.core.result import Finding
 from treadle.messages import oracles
 from treadle.messages.execution import MessageExecution
@@ -48,7 +49,7 @@ def uses_actors(source: Any) -> bool:
     found = imported_by(module_of(source), ModuleSelection.for_test(source))
     if "treadle.actors.mailbox" in found:
         return True
-    libraries = [name for name in LIBRARIES if any(one == name or one.startswith(f"{name}.") for one in found)]
+    libraries = [name for name in LIBRARIES if any(is_within(one, [name]) for one in found)]
     for name in libraries:
         try:
             importlib.import_module(name)

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from treadle.core.packages import is_within
+
 _FENCED = re.compile(r"^```\s*(?:py|python|pycon|python3)\b[^\n]*\n(.*?)^```", re.S | re.M)
 _DIRECTIVE = re.compile(r"^\.\. code(?:-block)?:: *(?:python|pycon)[^\n]*\n\n((?:[ \t]+[^\n]*\n|\n)+)", re.M)
 _MOST_FILES = 12
@@ -41,7 +43,7 @@ def _texts(package: str) -> Iterator[str]:
         told: Any = importlib.metadata.metadata(name)  # a message: its body, or in old forms a field of it
         yield str(told.get_payload() or told["Description"])
     for name, module in sorted(sys.modules.items()):
-        if name == package or name.startswith(package + "."):
+        if is_within(name, [package]):
             yield inspect.getdoc(module) or ""
             for value in list(vars(module).values()):
                 if isinstance(value, type) and value.__module__ == name:

@@ -25,6 +25,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from treadle.core.files import write_whole
+from treadle.core.packages import is_within
 from treadle.observe.effects import EffectGuard
 from treadle.observe.recorded import MOST, Arguments, Expression, GivenArgument, RecordedUse, SeenCall
 from treadle.observe.source_of import SourceWriter
@@ -161,7 +162,7 @@ class UseRecorder:
                 kept.append(expression)
 
     def _is_ours(self, module: str) -> bool:
-        return any(module == package or module.startswith(package + ".") for package in self.packages)
+        return is_within(module, self.packages)
 
     def result(self) -> RecordedUse:
         """What was seen so far, with the calls of each object in their order."""

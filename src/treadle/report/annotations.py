@@ -8,7 +8,6 @@ is not a pass is never left out, with or without a line.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from treadle import __version__
+from treadle.core.files import from_here
 from treadle.core.result import Finding, Result, Step
 from treadle.core.verdict import Verdict
 from treadle.messages.result import OrderFinding
@@ -88,18 +88,12 @@ def place_of_finding(finding: Finding) -> tuple[str, int] | None:
     return next((place for place in places if all(place)), None)
 
 
-def _here(file: str) -> str:
-    """A path as the repository has it, where we stand inside of it."""
-    path = Path(file)
-    return os.path.relpath(path) if path.is_absolute() and path.is_relative_to(Path.cwd()) else file
-
-
 def github(found: Iterable[Annotation]) -> str:
     """Workflow commands that GitHub shows at the lines, one per annotation."""
     rows = []
     for one in found:
         line = f",line={one.line}" if one.line else ""
-        where = f"file={_property(_here(one.file))}{line},title={_property(one.title)}"
+        where = f"file={_property(from_here(one.file))}{line},title={_property(one.title)}"
         rows.append(f"::{one.level} {where}::{_escaped(one.message)}")
     return "\n".join(rows)
 
@@ -142,7 +136,7 @@ def _rule(kind: str) -> str:
 
 
 def _sarif_result(one: Annotation, rule: int) -> dict[str, Any]:
-    uri = quote(Path(_here(one.file)).as_posix())
+    uri = quote(Path(from_here(one.file)).as_posix())
     place: dict[str, Any] = {"artifactLocation": {"uri": f"file://{uri}" if uri.startswith("/") else uri}}
     if one.line:
         place["region"] = {"startLine": one.line}

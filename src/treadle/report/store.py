@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from pathlib import Path
 
 from treadle.core.errors import UsageError
-from treadle.core.files import write_whole
+from treadle.core.files import from_here, write_whole
 from treadle.core.result import Finding
 from treadle.core.trail import Trail
 
@@ -29,7 +28,7 @@ def save(root: Path, target: str, finding: Finding) -> Path:
     trail = finding.trail if isinstance(finding.trail, Trail) else Trail.parse(finding.replay)
     facts = {**trail.to_json(), **finding.to_json()}
     write_whole(path, json.dumps(facts, indent=1) + "\n")
-    return Path(os.path.relpath(path)) if path.is_relative_to(Path.cwd()) else path
+    return Path(from_here(str(path)))
 
 
 def load(path: Path) -> Trail:

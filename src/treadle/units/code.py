@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from treadle.core.files import from_here
 from treadle.symbolic.python.compile import source
 
 # file -> part -> digest; the part '' is what stands outside functions, '*' is everything
@@ -49,10 +50,10 @@ def code_of(followed: Iterable[tuple[str, int]], classes: Iterable[type], stubs:
             continue
         parts = list(_parts(tree, ""))
         entered = {p.name for p in parts for line in lines if p.first <= line <= p.last}
-        found[_shown(file)] = {"": _rest(tree), **{n: _digest(parts, n) for n in sorted(entered)}}
+        found[from_here(file)] = {"": _rest(tree), **{n: _digest(parts, n) for n in sorted(entered)}}
     for file in stubs:
         tree, _ = source.tree_of(file)
-        found.setdefault(_shown(file), {})[_ALL] = _hash(_text(tree))
+        found.setdefault(from_here(file), {})[_ALL] = _hash(_text(tree))
     return found
 
 
@@ -78,12 +79,6 @@ def changes(code: Code) -> list[str]:
             elif not name and _rest(tree) != digest:
                 found.append(f"{file} changed outside its functions")
     return found
-
-
-def _shown(file: str) -> str:
-    """Relative inside the project, so that a project that moves keeps its suites."""
-    inside = os.path.relpath(file)
-    return file if inside.startswith(os.pardir) else inside
 
 
 def _parts(tree: ast.AST, prefix: str) -> Iterator[_Part]:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from treadle.core.errors import UsageError
+from treadle.core.files import from_here
 from treadle.symbolic.heap.objects import Heap
 from treadle.symbolic.python.compile import source
 from treadle.symbolic.python.compile.statements import compile_function
@@ -290,9 +291,7 @@ def stating(condition: Condition) -> str:
     """`n >= 0` (shop.py:5)"""
     if not condition.file:
         return f"`{condition.text}` ({condition.origin})"
-    near = os.path.relpath(condition.file)
-    file = condition.file if near.startswith("..") else near
-    return f"`{condition.text}` ({file}:{condition.line})"
+    return f"`{condition.text}` ({from_here(condition.file)}:{condition.line})"
 
 
 __all__ = ["Contracts", "excluded", "fitting", "free_names", "leading_asserts", "stated", "stating"]

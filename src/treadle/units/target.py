@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treadle.core.errors import UsageError
+from treadle.core.packages import is_within
 from treadle.core.parsing import mangle
 from treadle.core.words import hint, nearest
 from treadle.symbolic.python.compile import source
@@ -121,7 +122,7 @@ def load_module(name: str) -> types.ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+        if error.name is not None and is_within(name, [error.name]):
             known = [module.name for module in pkgutil.iter_modules([os.getcwd()])]
             near = hint(name, known, "; run treadle where the module can be imported")
             raise UsageError(f"no module '{name}'{near}") from None

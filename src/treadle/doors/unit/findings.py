@@ -10,6 +10,7 @@ import os
 import textwrap
 from collections import Counter
 
+from treadle.core.files import from_here
 from treadle.doors.unit.result import Suite
 from treadle.doors.unit.shown import shown
 from treadle.report.annotations import Annotation
@@ -19,11 +20,7 @@ from treadle.units.target import UnitTarget
 
 
 def _place(violation: BrokenContract) -> str:
-    if not violation.file:
-        return ""
-    near = os.path.relpath(violation.file)
-    file = violation.file if near.startswith("..") else near
-    return f" ({file}:{violation.line})"
+    return f" ({from_here(violation.file)}:{violation.line})" if violation.file else ""
 
 
 def what(case: TestCase, place: str) -> str:

@@ -18,6 +18,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from treadle.core.errors import UsageError
+from treadle.core.packages import is_within
 from treadle.threads.unasked import globals_of, is_a
 
 # Each with its reason; a name covers its submodules too.
@@ -122,9 +123,7 @@ class ModuleSelection:
 
     def names(self, name: str) -> bool:
         """Was the module asked for: as the test's own, or as part of a named package?"""
-        return name in self.modules or any(
-            name == package or name.startswith(package + ".") for package in self.packages
-        )
+        return name in self.modules or is_within(name, self.packages)
 
     def _decide(self, name: str, file: str | None) -> bool:
         if never(name):
@@ -176,7 +175,7 @@ def file_of(module: ModuleType) -> str | None:
 @functools.cache
 def never(name: str) -> str | None:
     """Why a module is never rewritten; None if it may be."""
-    if name == _EXAMPLES or name.startswith(_EXAMPLES + "."):
+    if is_within(name, [_EXAMPLES]):
         return None
     parts = name.split(".")
     for length in range(len(parts), 0, -1):

@@ -19,6 +19,7 @@ from typing import Any
 
 from treadle import stubs as written
 from treadle.core.errors import UsageError
+from treadle.core.files import from_here
 from treadle.core.words import hint
 from treadle.symbolic.ir.machine import Environment, Raised
 from treadle.symbolic.path import CannotFollow
@@ -41,7 +42,7 @@ class StubCase:
     line: int
 
     def __str__(self) -> str:
-        return f"case '{self.function.__name__}' of the stub for '{self.name}' ({_short(self.file)}:{self.line})"
+        return f"case '{self.function.__name__}' of the stub for '{self.name}' ({from_here(self.file)}:{self.line})"
 
 
 @dataclass(slots=True)
@@ -68,7 +69,7 @@ class Stubs:
 
     def _add(self, file: str, case: written.Case) -> None:
         line = case.function.__code__.co_firstlineno
-        where = f"{_short(file)}:{line}"
+        where = f"{from_here(file)}:{line}"
         if not isinstance(case.target, str):
             raise UsageError(f'{where}: @case names a function as text, for example @case("package.module.function")')
         _check_guard(case, where)
@@ -127,14 +128,14 @@ def _first_that_holds(vm: VM, stub: Stub, args: list[PyValue], named: dict[str, 
                 continue
         vm.stub_cases[str(case)] = None
         return vm.call_with(case.function, args, named)
-    raise CannotFollow(f"a call of '{stub.name}' for which no case of its stub holds ({_short(stub.cases[0].file)})")
+    raise CannotFollow(f"a call of '{stub.name}' for which no case of its stub holds ({from_here(stub.cases[0].file)})")
 
 
 # --- reading a file --------------------------------------------------------------------------------------
 
 
 def _read(file: str) -> list[written.Case]:
-    shown = _short(file)
+    shown = from_here(file)
     if not os.path.isfile(file):
         raise UsageError(f"no stub file '{shown}'")
     try:
@@ -148,7 +149,7 @@ def _read(file: str) -> list[written.Case]:
     try:
         exec(compile(text, file, "exec"), vars(module))
     except SyntaxError as error:
-        raise UsageError(f"{_short(error.filename or file)}:{error.lineno}: not Python: {error.msg}") from None
+        raise UsageError(f"{from_here(error.filename or file)}:{error.lineno}: not Python: {error.msg}") from None
     except Exception as error:
         here = os.path.abspath(file)
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if os.path.abspath(f.filename) == here]
@@ -230,8 +231,3 @@ def _real(name: str, where: str) -> object:
     if not callable(found):
         raise UsageError(f"{where}: '{name}' is not a function but a {type(found).__name__}")
     return found
-
-
-def _short(file: str) -> str:
-    shown = os.path.relpath(file)
-    return shown if not shown.startswith("..") else file

@@ -78,7 +78,7 @@ class Summaries:
         # a function is summarised when it has been called this often
         self.after = after
         self.store = store
-        self.computed = self.reused = self.composed = self.restarted = 0
+        self.computed = self.reused = self.composed = 0
         self._known: dict[int, list[tuple[Signature, Summary | None]]] = {}
         self._calls: Counter[int] = Counter()
         self._recording: list[int] = []
@@ -117,7 +117,6 @@ class Summaries:
         except Restart:  # raised on purpose where a summary does not fit; any other error is ours, and is seen
             self._luck[site] -= 1
             self.composed -= 1
-            self.restarted += 1
             vm.run_plainly.add(number)
             raise
         finally:
