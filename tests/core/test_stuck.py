@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from treadle.core import stuck
+
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells who sent a signal")
 
 TESTS = """
@@ -112,3 +114,38 @@ def _is_alive(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (ProcessLookupError, FileNotFoundError):
         return False
+
+
+def test_a_process_that_nobody_watches_over_is_not_ended(capfd: pytest.CaptureFixture[str]) -> None:
+    stuck.end_after(0.05)
+    time.sleep(0.2)
+    stuck.never_mind()
+    assert capfd.readouterr().err == ""
+
+
+WATCHED = """
+import sys, time
+from treadle.core import stuck
+
+def tell(stack):
+    print("stack:", stack[0][2])
+    return 7
+
+def sleeps():
+    time.sleep(60)
+
+stuck.watched_over(tell)
+stuck.end_after(60)
+stuck.end_after(0.1)
+if sys.argv[1] == "stays":
+    sleeps()
+stuck.never_mind()
+time.sleep(0.3)
+sys.exit(5)
+"""
+
+
+@pytest.mark.parametrize(("what", "code", "said"), [("stays", 7, "stack: sleeps\n"), ("goes on", 5, "")])
+def test_who_does_not_say_in_time_that_it_goes_on_is_ended(what: str, code: int, said: str) -> None:
+    done = subprocess.run([sys.executable, "-c", WATCHED, what], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (code, said), done.stderr
