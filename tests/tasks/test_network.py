@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -138,7 +140,9 @@ def test_the_real_world_is_refused() -> None:
         explored(test)
 
 
-def test_a_protocol_and_a_path() -> None:
+def test_a_protocol_and_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+
     class Upper(asyncio.Protocol):
         def connection_made(self, transport: Any) -> None:
             self.transport = transport
@@ -151,14 +155,25 @@ def test_a_protocol_and_a_path() -> None:
 
     async def test() -> None:
         loop = asyncio.get_running_loop()
-        server = await loop.create_unix_server(Upper, "/no/such/socket")
-        reader, writer = await asyncio.open_unix_connection("/no/such/socket")
+        server = await loop.create_unix_server(Upper, path)
+        path.chmod(0o600)
+        assert path.is_socket()
+        reader, writer = await asyncio.open_unix_connection(path)
         writer.write(b"abc")
         assert await reader.readexactly(3) == b"ABC"
         writer.close()
         await writer.wait_closed()
         server.close()
         await server.wait_closed()
+        assert path.exists() == (sys.version_info < (3, 13))
+
+    assert not explored(test).findings
+
+
+def test_a_path_in_no_folder_is_refused_as_by_asyncio() -> None:
+    async def test() -> None:
+        with pytest.raises(FileNotFoundError):
+            await asyncio.start_unix_server(lambda reader, writer: None, "/no/such/socket")
 
     assert not explored(test).findings
 

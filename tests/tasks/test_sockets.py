@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import threading
 from pathlib import Path
@@ -142,7 +141,7 @@ def test_a_thread_comes_to_a_unix_server_of_a_loop(tmp_path: Path) -> None:
 
         async with await asyncio.start_unix_server(answer, path):
             assert await asyncio.to_thread(ask) == b"HELLO\n"
-        os.unlink(path)
+        Path(path).unlink(missing_ok=True)  # from 3.13 on the server does that
 
     assert not treadle.check(test, executions=20).findings
 

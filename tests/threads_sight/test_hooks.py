@@ -5,7 +5,9 @@ from __future__ import annotations
 import abc
 import contextlib
 import functools
+import inspect
 import operator
+import os
 import types
 import weakref
 from collections import UserDict, defaultdict
@@ -378,3 +380,21 @@ def test_code_of_the_program_inside_a_native_call_has_hooks_of_its_own() -> None
         called_back.watching(strand(), sorted, [2, 1], key=lambda one: -one)
 
     assert execute(main).assumed == set()
+
+
+def test_what_stands_for_a_function_takes_whatever_the_program_gives_it() -> None:
+    """Compiled, an annotation is a check: `os.getenv("WORKERS", 1)` was a TypeError there, and only there."""
+    narrow = []
+    for original, stand_in in calls.STAND_INS.items():
+        hook = stand_in.func if isinstance(stand_in, functools.partial) else stand_in
+        try:
+            parameters = inspect.signature(hook).parameters.values()
+        except ValueError:  # in C
+            continue
+        taken = [one.name for one in parameters if one.annotation not in ("Any", "object", inspect.Parameter.empty)]
+        narrow += [f"{original.__name__}({name})" for name in taken]
+    assert narrow == ["delattr(name)"]  # which takes nothing but a string
+
+
+def test_what_is_not_in_the_environment_is_what_the_program_says() -> None:
+    assert inside(lambda: calls.STAND_INS[os.getenv]("TREADLE_HAS_NO_SUCH_VARIABLE", 1)) == 1

@@ -17,6 +17,7 @@ import asyncio.selector_events as selector_events
 import functools
 import os
 import socket
+import stat
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -323,6 +324,7 @@ class MemoryServer(asyncio.AbstractServer):
         if self.serving and self.real is None:
             if isinstance(self.address, str):
                 self.real = socket.socket(socket.AF_UNIX)
+                _take_away(self.address)
             else:
                 self.real = socket.socket(socket.AF_INET6 if ":" in self.address[0] else socket.AF_INET)
                 self.real.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -349,6 +351,8 @@ class MemoryServer(asyncio.AbstractServer):
         self.closed, self.serving = True, False
         if self.real is not None:
             self.loop._stop_serving(self.real)
+        if isinstance(self.address, str) and sys.version_info >= (3, 13):
+            _take_away(self.address)
         self.network.listening.pop(self.port, None)
         for connection in self.early:
             connection.close()
@@ -454,9 +458,23 @@ async def create_server(
 
 async def create_unix_server(loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any) -> Any:
     """`loop.create_unix_server`"""
-    if _needs_a_socket(options):
+    if path is None or _needs_a_socket(options):
         return await _Unix.create_unix_server(loop, factory, path, **options)
-    return await _start(loop, factory, None, str(path), options)
+    address = os.fsdecode(path)
+    if not (address.startswith("\0") or address in loop.execution.network.listening):  # those have no file
+        _take_away(address)
+        with closing(socket.SocketType(socket.AF_UNIX)) as place:
+            place.bind(address)  # programs look at its file, and give it other rights
+    return await _start(loop, factory, None, address, options)
+
+
+def _take_away(address: str) -> None:
+    """The file of a Unix socket, if there is one."""
+    try:
+        if stat.S_ISSOCK(os.stat(address).st_mode):
+            os.remove(address)
+    except (OSError, ValueError):
+        pass  # who binds is told
 
 
 async def _start(loop: Loop, factory: Callable[[], Any], host: Any, port: Any, options: dict[str, Any]) -> MemoryServer:
@@ -484,8 +502,9 @@ async def create_unix_connection(
     loop: Loop, factory: Callable[[], Any], path: Any = None, **options: Any
 ) -> tuple[Any, Any]:
     """`loop.create_unix_connection`"""
-    if str(path) in loop.execution.network.listening and not _needs_a_socket(options):
-        return await _connect(loop, factory, str(path), str(path))
+    address = "" if path is None else os.fsdecode(path)
+    if address in loop.execution.network.listening and not _needs_a_socket(options):
+        return await _connect(loop, factory, address, address)
     if path is not None and os.path.exists(path) and not is_bound_here(os.fspath(path)):
         refuse(loop.execution, "a Unix socket of the real world")
     return await _Unix.create_unix_connection(loop, factory, path, **options)  # type: ignore[no-any-return]

@@ -27,7 +27,7 @@ from treadle.threads.names import INERT, PLAIN, class_name, meet, publish
 from treadle.threads.strands import AFTER_EXECUTION, STATE, SyncObject
 
 
-def _getattr(obj: Any, name: str, *default: Any) -> Any:
+def _getattr(obj: Any, name: Any, *default: Any) -> Any:
     if not default:
         return load(obj, name)
     try:
@@ -36,7 +36,7 @@ def _getattr(obj: Any, name: str, *default: Any) -> Any:
         return default[0]
 
 
-def _hasattr(obj: Any, name: str) -> bool:
+def _hasattr(obj: Any, name: Any) -> bool:
     try:
         load(obj, name)
     except AttributeError:
@@ -44,7 +44,7 @@ def _hasattr(obj: Any, name: str) -> bool:
     return True
 
 
-def _setattr(obj: Any, name: str, value: Any) -> None:
+def _setattr(obj: Any, name: Any, value: Any) -> None:
     store(value, obj, name)
 
 
@@ -144,7 +144,7 @@ def _print(*args: Any, **kwargs: Any) -> None:
     print(*args, **kwargs)
 
 
-def _input(*args: Any) -> str:
+def _input(*args: Any) -> Any:
     """A line is taken from standard input."""
     strand = STATE.strand
     if strand is None or STATE.coasting:
@@ -153,7 +153,7 @@ def _input(*args: Any) -> str:
     if "sys.stdin" in strand.execution.rebound:
         operations.append((READ, "sys", "stdin"))
     reach.everything(strand, operations, sys.stdin, WRITE)
-    return during(strand, operations, input, *args)  # type: ignore[no-any-return]
+    return during(strand, operations, input, *args)
 
 
 # ---------------------------------------------------------------------- callable objects
@@ -232,10 +232,10 @@ def _weak_reference(
     return made
 
 
-def _getenv(key: str, default: str | None = None) -> str | None:
-    """`os.getenv` reads `os.environ`."""
+def _getenv(key: Any, default: Any = None) -> Any:
+    """`os.getenv` reads `os.environ`. Programs also give it numbers for what is not there."""
     try:
-        return str(item(os.environ, key))
+        return item(os.environ, key)
     except KeyError:
         return default
 
