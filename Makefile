@@ -81,7 +81,7 @@ test-compiled:
 	$(PYTHON) -m venv .venv-compiled
 	.venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis '.[pykka,thespian]'
 	cd tests && ../.venv-compiled/bin/python -c "import treadle.search.dpor as m; print('search from', m.__file__)"
-	.venv-compiled/bin/python -m pytest tests/search tests/threads tests/threads_primitives tests/threads_real tests/messages
+	.venv-compiled/bin/python -m pytest tests/search tests/threads tests/threads_primitives tests/threads_real tests/threads_sight tests/threads_adversarial tests/messages
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -388,7 +388,8 @@ def _parts(obj: Any, kind: int) -> list[tuple[Any, str, Any]]:
     elif type(obj) in _OVER_CONTEXTS:
         return found
     elif type(obj) is decimal.Context:  # what the collector sees of it differs between versions
-        return [(obj.flags, ".{}", "flags"), (obj.traps, ".{}", "traps")]
+        context: Any = obj  # whose attributes are no dictionaries, whatever their stubs say
+        return [(context.flags, ".{}", "flags"), (context.traps, ".{}", "traps")]
     attributes = attributes_of(obj)
     if attributes is not None:
         for name, value in attributes.items():
