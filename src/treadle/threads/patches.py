@@ -48,6 +48,7 @@ from treadle.threads.primitives import (
     selecting,
     semaphore,
     thread,
+    tls,
 )
 from treadle.threads.strands import STATE
 from treadle.threads.unasked import globals_of, is_a
@@ -70,6 +71,7 @@ _FAMILIES: tuple[Any, ...] = (
     frames,
     outside,
     selecting,
+    tls,
     buffers,
     files,
 )

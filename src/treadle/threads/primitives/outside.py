@@ -206,7 +206,7 @@ def polled(descriptor: int, way: str) -> bool:
 # ---------------------------------------------------------------------- sockets
 
 
-def _await(strand: Strand, sock: Any, way: str, what: str) -> None:
+def await_socket(strand: Strand, sock: Any, way: str, what: str) -> None:
     """Wait until a socket can be read or written, as long as its timeout says; a non-blocking one does not wait."""
     timeout, descriptor = sock.gettimeout(), sock.fileno()
     if timeout == 0 or descriptor < 0:
@@ -225,7 +225,7 @@ def _socket_method(name: str, way: str) -> Any:
     def method(self: Any, *args: Any) -> Any:
         strand = here()
         if strand is not None:
-            _await(strand, self, way, name)
+            await_socket(strand, self, way, name)
         return real(self, *args)
 
     method.__name__ = name
@@ -300,7 +300,7 @@ def _take_away(path: Any) -> None:
 def accept(self: Any) -> Any:
     strand = here()
     if strand is not None:
-        _await(strand, self, "r", "accept")
+        await_socket(strand, self, "r", "accept")
     made = _real_accept(self)
     if strand is not None:
         _note(made[0])
@@ -314,7 +314,7 @@ def sendall(self: Any, data: Any, flags: int = 0) -> None:
         return
     left = memoryview(data).cast("B")
     while True:
-        _await(strand, self, "w", "sendall")
+        await_socket(strand, self, "w", "sendall")
         before = self.gettimeout()
         _real_socket.setblocking(self, False)  # a kernel buffer takes what it has room for
         try:
