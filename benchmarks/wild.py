@@ -279,7 +279,7 @@ def page_part(
         f"{len(names)} packages, drawn by {drawn_by}; Treadle of {commit.stdout.strip()} ({form}), {workers} at once "
         f"on {os.cpu_count()} cores, {platform.python_implementation()} {platform.python_version()}. "
         f"{_counted(rows)} ({100 * useful / max(1, len(rows)):.0f} % useful by the rules). "
-        + told([row["outside"] for row in rows if row["outside"] is not None]),
+        + told([row["outside"] for row in rows if row.get("outside") is not None]),
         "",
         "| package | test | verdict | executions | seconds | counts as |",
         "|---|---|---|---|---|---|",

@@ -35,8 +35,11 @@ def test_lost():
     in_threads(count)
     assert box == [2]
 
-def test_crashes():
+def test_ends_by_11():
     in_threads(lambda: os.kill(os.getpid(), signal.SIGSEGV))
+
+def test_ends_by_9():
+    in_threads(lambda: os.kill(os.getpid(), signal.SIGKILL))
 
 def test_long():
     pathlib.Path("worker").write_text(str(os.getpid()))
@@ -80,10 +83,11 @@ def test_exit_codes_and_output_are_those_of_the_worker(tmp_path: Path) -> None:
     assert out.startswith("FAILED  test_it.py::test_lost")
 
 
-def test_who_crashes_is_seen_to_crash(tmp_path: Path) -> None:
-    done = started(tmp_path, "test_crashes")
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL])
+def test_who_crashes_is_seen_to_crash(tmp_path: Path, number: signal.Signals) -> None:
+    done = started(tmp_path, f"test_ends_by_{number.value}")
     done.communicate()
-    assert done.returncode == -signal.SIGSEGV
+    assert done.returncode == -number
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

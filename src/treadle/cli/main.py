@@ -93,7 +93,7 @@ def _tell_stuck(stack: list[stuck.Frame]) -> int:
     place = harmless(f"{file}:{line} in {function}")
     print(
         f"treadle: {place} does not come back from a call that nothing can interrupt, "
-        "and the time is over: the command was ended, and what it had found is not told; explore other tests alone",
+        "and the time is over: the command was ended; failures that it had found are in .treadle/findings",
         file=sys.stderr,
     )
     return EXIT_NOT_A_PASS

@@ -59,7 +59,8 @@ def watched_over(tell: Callable[[list[Frame]], int]) -> None:
         code = tell(frames)
     elif os.WIFSIGNALED(status):
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        if os.WTERMSIG(status) != signal.SIGKILL:  # which nobody can handle
+            signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
         os.kill(parent, os.WTERMSIG(status))
         code = 128 + os.WTERMSIG(status)
     else:
