@@ -29,8 +29,11 @@ def _patient(name: str) -> Any:
     @functools.wraps(real)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         strand = here()
+        if strand is None or self._sslobj is None:
+            return real(self, *args, **kwargs)
         timeout = self.gettimeout()
-        if strand is None or timeout == 0 or self._sslobj is None:
+        if timeout == 0:  # the program waits elsewhere
+            act(strand)
             return real(self, *args, **kwargs)
         if name == _HANDSHAKE:
             args, kwargs = (), {}  # `block` would make it wait in C
