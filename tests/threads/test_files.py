@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import re
+import shutil
 import socket
 import threading
 from collections.abc import Callable
@@ -17,7 +19,8 @@ from tests.threads_primitives.running import execute
 from treadle import Verdict
 from treadle.core.errors import Unsupported
 from treadle.core.operation import READ, WRITE, Operation
-from treadle.threads import files
+from treadle.threads import files, kept_files
+from treadle.threads.hooks import calls
 from treadle.threads.strands import current
 
 
@@ -47,26 +50,30 @@ def test_the_file_is_named_in_the_schedule(tmp_path: Path) -> None:
     assert "files['count']" in finding.explanation
 
 
+LARGE = b"x" * (5 << 20)  # too much to be kept
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_test_that_finds_what_it_left_is_no_pass_and_refused_where_it_fails(tmp_path: Path, fails: bool) -> None:
-    path = str(tmp_path / "made")
+    path = tmp_path / "large"
+    path.write_bytes(LARGE)
 
-    def make() -> None:
-        if not os.path.exists(path):
-            open(path, "w").close()
-        elif fails:
-            raise FileExistsError(path)
+    def add() -> None:
+        with path.open("ab") as file:
+            file.write(b"x")
+        if fails and path.stat().st_size > len(LARGE) + 1:
+            raise ValueError(path)
 
     def test() -> None:
-        treadle.parallel(make, lambda: None)
+        treadle.parallel(add, lambda: None)
 
-    said = r"test_files.py:\d+ looks at the file .*made, which an execution before"
+    said = r"test_files.py:\d+ looks at the file .*large, which an execution before"
     if fails:
         with pytest.raises(Unsupported, match=said):
             treadle.check(test)
     else:
-        result = treadle.check(test, executions=50)
-        assert (result.verdict, result.executions) == (Verdict.CUT, 50)
+        result = treadle.check(test)
+        assert result.verdict is Verdict.CUT
         assert re.search(said, result.reason)
 
 
@@ -161,14 +168,101 @@ def test_a_file_that_an_execution_makes_itself_was_not_left_by_another(tmp_path:
     assert "what the test writes to key is not the same in every execution" in result.reason
 
 
-def test_who_adds_to_what_another_execution_left_is_no_pass(tmp_path: Path) -> None:
+def test_who_adds_to_a_file_finds_it_as_the_first_execution_did(tmp_path: Path) -> None:
     path = tmp_path / "log"
 
-    def test() -> None:
+    def add() -> None:
         with path.open("a") as file:
             file.write("x")
-        treadle.parallel(path.read_text, path.read_text)
 
-    result = treadle.check(test, executions=50)
-    assert (result.verdict, result.executions) == (Verdict.CUT, 50)
-    assert "which an execution before has changed" in result.reason
+    def test() -> None:
+        add()
+        treadle.parallel(add, path.read_text)
+        assert path.read_text() == "xx"
+
+    assert treadle.check(test).verdict is Verdict.PASSED_EXHAUSTIVE
+    assert not path.exists()
+
+
+def test_what_an_execution_does_to_files_is_put_back(tmp_path: Path) -> None:
+    """Changed, added to, made, moved, taken away, and folders: also by code that Treadle does not see into."""
+    for name in ("changed", "added", "gone", "moved", "copied"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "changed").chmod(0o640)
+    (tmp_path / "empty").mkdir()
+
+    def found() -> dict[str, object]:
+        times = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir() if path.is_file()}
+        texts = {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()}
+        return {"times": times, "texts": texts, "folders": sorted(p.name for p in tmp_path.iterdir() if p.is_dir())}
+
+    before = found()
+
+    def change() -> None:
+        (tmp_path / "changed").write_text("other")
+        (tmp_path / "changed").chmod(0o600)
+        with open(tmp_path / "added", "a") as file:
+            file.write("more")
+        os.remove(tmp_path / "gone")
+        os.rename(tmp_path / "moved", tmp_path / "elsewhere")
+        (tmp_path / "deep" / "er").mkdir(parents=True)
+        (tmp_path / "deep" / "er" / "made").write_text("made")
+        os.makedirs(tmp_path / "below" / "it")
+        shutil.copy(tmp_path / "changed", tmp_path / "copied")
+        os.rmdir(tmp_path / "empty")
+
+    def test() -> None:
+        treadle.parallel(change, lambda: None)
+        assert (tmp_path / "changed").read_text() == "other"
+
+    result = treadle.check(test)
+    assert result.verdict.is_pass
+    assert found() == before
+    assert (tmp_path / "changed").stat().st_mode & 0o777 == 0o640
+
+
+def test_who_has_a_file_open_goes_on_to_add_to_it(tmp_path: Path) -> None:
+    """A log that was opened before the search."""
+    path = tmp_path / "log"
+    path.write_text("begin\n")
+    with path.open("a") as log:
+
+        def say() -> None:
+            log.write("said\n")
+            log.flush()
+
+        def test() -> None:
+            treadle.parallel(say, say)
+            assert path.read_text() == "begin\nsaid\nsaid\n"
+
+        assert treadle.check(test).verdict.is_pass
+        say()
+    assert path.read_text() == "begin\nsaid\n"
+
+
+def test_what_was_lost_in_a_file_is_found_where_nobody_makes_it_anew(tmp_path: Path) -> None:
+    path = tmp_path / "count"
+    path.write_text("0")
+
+    def add() -> None:
+        path.write_text(str(int(path.read_text() or 0) + 1))
+
+    def test() -> None:
+        treadle.parallel(add, add)
+        assert path.read_text() == "2"
+
+    finding = treadle.check(test).findings[0]
+    assert "assert '1' == '2'" in finding.message
+    assert path.read_text() == "0"
+
+
+def test_a_full_disk_takes_nothing_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "count"
+    path.write_text("before")
+
+    def full(*_args: object, **_options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(kept_files, "write_whole", full)
+    execute(lambda: calls.STAND_INS[Path.write_text](path, "after"))
+    assert path.read_text() == "after"

@@ -316,8 +316,14 @@ def test_outside_of_a_native_call_nobody_is_answered() -> None:
 def test_writing_a_text_is_two_steps_because_others_may_see_the_file_empty(tmp_path: Path) -> None:
     path = tmp_path / "count"
     write = calls.STAND_INS[Path.write_text]
-    assert announced(lambda: write(path, "1")) == [(WRITE, "files", "count")] * 2
-    assert path.read_text() == "1"
+    read: list[str] = []
+
+    def write_and_read() -> None:
+        write(path, "1")
+        read.append(path.read_text())
+
+    assert announced(write_and_read) == [(WRITE, "files", "count")] * 2
+    assert read == ["1"]
 
 
 def opened_and_closed(path: Path, mode: str) -> None:

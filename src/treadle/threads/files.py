@@ -4,10 +4,11 @@ A file is known by its name without the folders, because a test may have another
 files of one name in different folders are taken for one, which costs executions and loses nothing. A call that nobody
 knows concerns all files.
 
-What a test leaves in files is not put back. Who looks at a file first, once there are threads, and finds it unlike the
-first execution did, if the test writes to it, is not given the same: the search goes on, and is no pass. An execution
-that then fails is refused, because what another one left may be the reason, unless it has made the file itself, from
-nothing, and only something else is in it each time (a key, a moment).
+What an execution does to files is put back at its end, as far as that is possible (`threads.kept_files`). Who looks at
+a file first, once there are threads, and finds it unlike the first execution did, if the test writes to it, is not
+given the same: the search goes on, and is no pass. An execution that then fails is refused, because what another one
+left may be the reason, unless it has made the file itself, from nothing, and only something else is in it each time (a
+key, a moment).
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Iterable
 from typing import Any, Final
 
 from treadle.core.errors import Unsupported
 from treadle.core.operation import READ, WRITE, Operation
+from treadle.threads.kept_files import keep
 from treadle.threads.names import Named, is_private
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import AFTER_EXECUTION, Strand
@@ -160,6 +163,15 @@ def _is_unnamed(name: str) -> bool:
     return name.startswith("#") and name.endswith(" (deleted)")
 
 
+def keep_arguments(args: Iterable[Any]) -> None:
+    """A call that nobody sees into may change what is behind the paths that it is given."""
+    for one in args:
+        if isinstance(one, (str, os.PathLike)):
+            text = _text(one)
+            if text:
+                keep(os.path.abspath(text))
+
+
 def is_pipe(file: Any) -> bool:
     """Is it the descriptor of a pipe, or the path of a named one?"""
     try:
@@ -230,6 +242,7 @@ def _compare(strand: Strand, path: str, kind: int, looks: bool) -> None:
             if _FOUND.setdefault(path, state) != state and path in _WRITTEN:
                 _note(path)
     if kind == WRITE:
+        keep(path)
         _WRITTEN.add(path)
         _WRITTEN_NOW.add(path)
 
@@ -263,6 +276,6 @@ def _left(path: str) -> str:
         frame = frame.f_back
     where = "" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno} "
     return (
-        f"{where}looks at the file {path}, which an execution before has changed, and files are not put back: give the "
-        "test a folder of its own for each execution (tmp_path), or let it take away at its end what it made"
+        f"{where}looks at the file {path}, which an execution before has changed in a way that is not put back: give "
+        "the test a folder of its own for each execution (tmp_path), or let it take away at its end what it made"
     )

@@ -526,6 +526,7 @@ def _foreign_call(
         reach.include_module(strand, operations, module)
     if module in known.FILE_MODULES:
         files.include_all(strand, operations, WRITE)
+        files.keep_arguments(args)
     elif module == "posix" and args and name in known.ON_DESCRIPTORS and files.path_of(args[0]) is not None:
         files.include(strand, operations, WRITE, args[0], looks=False)
     elsewhere = in_python or any(operation[1] != files.FILES for operation in operations)

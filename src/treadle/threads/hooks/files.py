@@ -83,13 +83,22 @@ def _moves(strand: Strand, operations: list[Operation], args: tuple[Any, ...], k
         files.include_entry(strand, operations, path)
 
 
+def _mode(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return kwargs.get("mode", args[1] if len(args) > 1 else "r")
+
+
+def _writes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    mode = _mode(args, kwargs)
+    return isinstance(mode, str) and not set(mode).isdisjoint("wxa")
+
+
 def _opens(strand: Strand, operations: list[Operation], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    mode = kwargs.get("mode", args[1] if len(args) > 1 else "r")
+    mode = _mode(args, kwargs)
     path = _paths(args, kwargs, 1)[0]
-    if not isinstance(mode, str) or not set(mode) & set("wxa"):
+    if not _writes(args, kwargs):
         files.include(strand, operations, READ, path)
     else:
-        files.include(strand, operations, WRITE, path, looks="x" in mode, anew="w" in mode)
+        files.include(strand, operations, WRITE, path, looks="w" not in mode, anew="w" in mode)
         files.include_entry(strand, operations, path)
 
 
@@ -103,11 +112,16 @@ def _opens_descriptor(
         _looks(strand, operations, args, kwargs)
 
 
+_WRITERS: Final = (_changes, _makes, _makes_folder, _moves, _opens, _opens_descriptor)
+
+
 def _hook(real: Any, touches: _Touches, whole: bool) -> Any:
     @functools.wraps(real)
     def call(*args: Any, **kwargs: Any) -> Any:
         strand = STATE.strand
         if strand is None or STATE.coasting:
+            if strand is not None and touches in _WRITERS and (touches is not _opens or _writes(args, kwargs)):
+                files.keep_arguments(_paths(args, kwargs, 2 if touches is _moves else 1))
             return real(*args, **kwargs)
         operations: list[Operation] = []
         touches(strand, operations, args, kwargs)
@@ -128,6 +142,8 @@ def _write(real: Any, kind: type, mode: str) -> Any:
     def write(self: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
         strand = STATE.strand
         if strand is None or STATE.coasting or not isinstance(data, kind):
+            if strand is not None:
+                files.keep_arguments((self,))
             return real(self, data, *args, **kwargs)
         operations: list[Operation] = []
         files.include(strand, operations, WRITE, self, looks=False, anew=True)
