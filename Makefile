@@ -9,6 +9,9 @@ READY  := $(VENV)/.ready
 # How often `make fuzz` goes round.
 ROUNDS ?= 10
 
+# The areas that `make test-compiled` runs: those of what is compiled.
+COMPILED ?= search threads threads_primitives threads_real threads_sight threads_adversarial tasks messages
+
 .PHONY: demo test conformance fuzz test-all test-threads test-compiled conformance-switches check bench clean setup screenshots docs
 
 setup: $(READY)
@@ -79,9 +82,11 @@ conformance-switches:
 # The same tests against a wheel, whose search and hot path are compiled where a C compiler is at hand.
 test-compiled:
 	$(PYTHON) -m venv .venv-compiled
-	.venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis '.[pykka,thespian]'
+	.venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[dev]'
 	cd tests && ../.venv-compiled/bin/python -c "import treadle.search.dpor as m; print('search from', m.__file__)"
-	.venv-compiled/bin/python -m pytest tests/search tests/threads tests/threads_primitives tests/threads_real tests/threads_sight tests/threads_adversarial tests/messages
+	@failed=; for area in $(COMPILED); do \
+	    echo "== $$area"; .venv-compiled/bin/python -m pytest -n 2 tests/$$area || failed="$$failed $$area"; \
+	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 check: $(READY)
 	$(BIN)/ruff check .
