@@ -399,7 +399,8 @@ def test_what_stands_for_a_function_takes_whatever_the_program_gives_it() -> Non
             continue
         taken = [one.name for one in parameters if one.annotation not in ("Any", "object", inspect.Parameter.empty)]
         narrow += [f"{original.__name__}({name})" for name in taken]
-    assert narrow == ["delattr(name)"]  # which takes nothing but a string
+    assert set(narrow) <= {"delattr(name)"}  # which takes nothing but a string
+    assert narrow or calls.__file__.endswith(".so")  # where functions do not tell
 
 
 def test_what_is_not_in_the_environment_is_what_the_program_says() -> None:
