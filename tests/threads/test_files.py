@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import errno
 import itertools
+import logging
 import os
 import re
 import shutil
 import socket
+import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,8 +23,12 @@ from treadle import Verdict
 from treadle.core.errors import Unsupported
 from treadle.core.operation import READ, WRITE, Operation
 from treadle.threads import files, kept_files
-from treadle.threads.hooks import calls
 from treadle.threads.strands import current
+
+
+def before_the_search() -> None:
+    """What was written is old enough to be known as what was there before."""
+    time.sleep(0.05)
 
 
 def counted(path: Path, add: Callable[[], object]) -> Callable[[], None]:
@@ -197,6 +204,7 @@ def test_what_an_execution_does_to_files_is_put_back(tmp_path: Path) -> None:
         return {"times": times, "texts": texts, "folders": sorted(p.name for p in tmp_path.iterdir() if p.is_dir())}
 
     before = found()
+    before_the_search()
 
     def change() -> None:
         (tmp_path / "changed").write_text("other")
@@ -225,6 +233,7 @@ def test_who_has_a_file_open_goes_on_to_add_to_it(tmp_path: Path) -> None:
     """A log that was opened before the search."""
     path = tmp_path / "log"
     path.write_text("begin\n")
+    before_the_search()
     with path.open("a") as log:
 
         def say() -> None:
@@ -243,6 +252,7 @@ def test_who_has_a_file_open_goes_on_to_add_to_it(tmp_path: Path) -> None:
 def test_what_was_lost_in_a_file_is_found_where_nobody_makes_it_anew(tmp_path: Path) -> None:
     path = tmp_path / "count"
     path.write_text("0")
+    before_the_search()
 
     def add() -> None:
         path.write_text(str(int(path.read_text() or 0) + 1))
@@ -259,10 +269,37 @@ def test_what_was_lost_in_a_file_is_found_where_nobody_makes_it_anew(tmp_path: P
 def test_a_full_disk_takes_nothing_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "count"
     path.write_text("before")
+    before_the_search()
 
-    def full(*_args: object, **_options: object) -> None:
+    tried: list[Path] = []
+
+    def full(path: Path, *_args: object, **_options: object) -> None:
+        tried.append(path)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(kept_files, "write_whole", full)
-    execute(lambda: calls.STAND_INS[Path.write_text](path, "after"))
+    treadle.check(lambda: path.write_text("after"))
+    assert path in tried
     assert path.read_text() == "after"
+
+
+def test_what_a_test_takes_away_itself_does_not_come_back(tmp_path: Path) -> None:
+    """It was made by code that Treadle does not see into, so it may have been there before."""
+    log = tmp_path / "log"
+
+    def test() -> None:
+        temporary = tempfile.NamedTemporaryFile(dir=tmp_path, delete=False)  # noqa: SIM115
+        folder = tempfile.mkdtemp(dir=tmp_path)
+        handler = logging.FileHandler(log)
+        handler.emit(logging.makeLogRecord({"msg": "said"}))
+        handler.close()
+        sizes: list[int] = []
+        treadle.parallel(lambda: sizes.append(log.stat().st_size), lambda: sizes.append(log.stat().st_size))
+        assert sizes == [5, 5]
+        temporary.close()
+        os.unlink(temporary.name)
+        os.rmdir(folder)
+        log.unlink()
+
+    assert treadle.check(test).verdict.is_pass
+    assert not list(tmp_path.iterdir())

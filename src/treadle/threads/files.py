@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from treadle.core.errors import Unsupported
 from treadle.core.operation import READ, WRITE, Operation
-from treadle.threads.kept_files import keep
+from treadle.threads.kept_files import begin, keep
 from treadle.threads.names import Named, is_private
 from treadle.threads.primitives.inside import here
 from treadle.threads.strands import AFTER_EXECUTION, Strand
@@ -48,6 +48,7 @@ _LEFT: list[str] = []  # what is said of files that were found as another execut
 
 def forget() -> None:
     """Other executions begin, of another test."""
+    begin()
     for kept in (_FOUND, _WRITTEN, _ABSENT, _UNSTEADY, _LEFT):
         kept.clear()
 

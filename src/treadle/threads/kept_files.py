@@ -1,14 +1,17 @@
 """Files that an execution changes are put back at its end: the next one finds what this one found.
 
 Whoever is about to write to a path, or to make, move or take away what is behind it, keeps what is there: a file of a
-few megabytes, an empty place, or that there is a folder. A link, a larger file and what is in a folder are not kept. A
-folder that was not there goes if nothing is left in it. What cannot be put back stays, and `threads.files` sees it.
+few megabytes, an empty place, or that there is a folder. A link, a larger file and what is in a folder are not kept,
+nor what came or changed since the search began and was not put back: code that nobody sees has made it, perhaps in
+this very execution (a temporary file that the test takes away). A folder that was not there goes if nothing is left
+in it. What cannot be put back stays, and `threads.files` sees it.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -31,6 +34,15 @@ class _Before:
 
 
 _KEPT: dict[str, _Before] = {}
+_PUT_BACK: dict[str, int] = {}  # path -> when it was last changed, which was done here
+_BEGUN = [0]
+_clock = time.time_ns  # the real one
+_TICK: Final = 20_000_000  # so much may the clock of a file system be behind, and more
+
+
+def begin() -> None:
+    """Executions of another test begin: what is changed from now on is changed by them."""
+    _BEGUN[0] = _clock() - _TICK
 
 
 def keep(path: str) -> None:
@@ -51,6 +63,8 @@ def _before(path: str) -> _Before | None:
     except FileNotFoundError:
         return _Before(None)
     except (OSError, ValueError):
+        return None
+    if found.st_ctime_ns > _BEGUN[0] and _PUT_BACK.get(path) != found.st_ctime_ns:
         return None
     if stat.S_ISDIR(found.st_mode):
         return _Before(found)
@@ -77,6 +91,10 @@ def _put_back() -> None:
             _restore(path, before)
         except OSError:
             pass  # then the next execution finds it so, and says it
+    for path, _ in there:
+        now = _now(path)
+        if now is not None:
+            _PUT_BACK[path] = now.st_ctime_ns
 
 
 def _restore(path: str, before: _Before) -> None:
