@@ -126,3 +126,26 @@ def test_time_passes_beside_a_strand_that_only_asks_again_and_again() -> None:
         treadle.parallel(poll, sleep_and_stop)
 
     assert treadle.check(run, executions=5).reason == "the budget of 5 executions is used up: not a pass"
+
+
+def test_an_execution_that_is_only_long_where_a_pass_checks_itself_is_no_livelock() -> None:
+    """The check has points also where one strand works alone on what nobody else knows."""
+
+    class Element:
+        def __init__(self) -> None:
+            self.value = 3
+
+    def test() -> None:
+        threads = [threading.Thread(target=lambda: None) for _ in range(2)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        element, total = Element(), 0
+        for _ in range(3000):
+            total += element.value
+        assert total == 9000
+
+    result = treadle.check(test, operations=1000)
+    assert result.verdict.is_pass or result.verdict is Verdict.NOTHING_TO_EXPLORE
+    assert not result.findings

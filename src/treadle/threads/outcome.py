@@ -114,12 +114,14 @@ def _deadlock(stuck: list[Waiting]) -> str:
     return "no strand can go on: " + "; ".join(parts)
 
 
-def endless(run: Any) -> bool:
-    """Do the strands go round for ever, although everybody who could go on does?
+def endless(run: Any, since: int | None = None) -> bool:
+    """Do the strands go round for ever, although everybody who could go on does, and have they since a step?
 
     A loop that waits for a strand which the schedule never lets on is no livelock: no real scheduler does that.
     """
     period = period_of(run.trace)
+    if since is not None and run.trace[since + period :] != run.trace[since : len(run.trace) - period]:
+        return False
     acting = {index for index, _ in run.trace[len(run.trace) - period :]}
     held = dict(run.held)
     alive = {strand.treadle_name for strand, _ in run.unfinished}

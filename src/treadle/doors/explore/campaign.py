@@ -17,6 +17,7 @@ from treadle.core.operation import FINE, parts
 from treadle.core.result import Finding, Result, Verdict
 from treadle.doors.explore import ending
 from treadle.doors.explore.blame import drawn_lines, not_deterministic
+from treadle.doors.explore.endless import ENDLESS, LONGEST, repeats_itself, run_to
 from treadle.doors.explore.failing import Revealed, ScheduleConfirmation, can_happen, no_drawn_one_passes
 from treadle.doors.explore.order_check import OrderCheck, reduction_of
 from treadle.doors.explore.pass_check import PassCheck, Seen, seen_in
@@ -24,9 +25,9 @@ from treadle.doors.explore.told import complete, same_failure
 from treadle.search.fair import Fair
 from treadle.search.other_orders import Reservoir
 from treadle.search.random_walk import RandomWalk
-from treadle.search.replay import FollowCoasted, FollowSteps
+from treadle.search.replay import FollowCoasted
 from treadle.search.strategy import Strategy
-from treadle.threads import files, outcome
+from treadle.threads import files
 from treadle.threads.diverged import Diverged
 from treadle.threads.execution import Execution
 from treadle.threads.fine import fine_points, points_of
@@ -63,10 +64,6 @@ _SAMPLES = 500
 # An execution that is so many times as long as the first one goes round in a loop.
 _LOOPS = 3
 
-# Operations to which a schedule must repeat itself to be taken for endless.
-_ENDLESS = 100_000
-# Operations that a fair execution may have when the length of a test is measured.
-_LONGEST = 1_000_000
 # The limit of an execution, in lengths of a fair one.
 _ROOM = 3
 
@@ -346,10 +343,10 @@ class ScheduleSearch:
         # with as many waits beside what was not seen, it is just long, unless it went round in a circle
         long = run.coasted_from >= 0 and all(one.kind != "livelock" for one in findings)
         if run.stop_reason == "limit" and not long:
-            if self._longer(_ENDLESS):
+            if self._longer(ENDLESS):
                 raise Revealed
-            findings = [one for one in findings if one.kind != "livelock" or self._repeats_itself(run)]
-            if not findings and self._longer(_LONGEST):
+            findings = [one for one in findings if one.kind != "livelock" or repeats_itself(self.loom, run)]
+            if not findings and self._longer(LONGEST):
                 raise Revealed
         self._note(run)
         wanted = findings and (self.wanted is None or same_failure(findings[0], self.wanted))
@@ -362,7 +359,7 @@ class ScheduleSearch:
         that takes too long. None when that does not fail: from then on no execution coasts."""
         self.loom.watch.deadline = time.monotonic() + _SEEING
         try:
-            again = self._run_to(_LONGEST, FollowCoasted(run))
+            again = run_to(self.loom, LONGEST, FollowCoasted(run))
             if self._fails_like(again, finding):
                 self.loom.most_steps = max(self.loom.most_steps, _ROOM * len(again.trace))
                 return self._confirm(finding, again)
@@ -399,22 +396,9 @@ class ScheduleSearch:
                 self.looked_for_livelock = False
                 raise Revealed
             found = [finding for finding in self.loom.judge(run) if finding.kind == "livelock"]
-            if found and can_happen(self.loom, run) and (run.stop_reason != "limit" or self._repeats_itself(run)):
+            if found and can_happen(self.loom, run) and (run.stop_reason != "limit" or repeats_itself(self.loom, run)):
                 return self._confirm(found[0], run)
         return None
-
-    def _repeats_itself(self, run: Execution) -> bool:
-        """Does a schedule that seems to go round for ever still do so when it is followed much longer?
-
-        A loop of many thousand iterations looks like one without an end until it is let to its end.
-        """
-        names = {index: name for name, index in self.loom.indexes.items()}
-        steps = [names[index] for index, _ in run.trace]
-        period = outcome.period_of(run.trace)
-        follow = FollowSteps(steps + steps[-period:] * (_ENDLESS // period) if period else steps)
-        follow.begin()
-        again = self._run_to(max(_ENDLESS, self.loom.most_steps), follow)
-        return again.stop_reason == "limit" and outcome.endless(again)
 
     def _longer(self, limit: int) -> bool:
         """When an execution came to the limit: raise it if executions in which everybody has turns need more. They are
@@ -423,26 +407,13 @@ class ScheduleSearch:
             return False
         fair = Fair()
         fair.begin()
-        run = self._run_to(limit, fair)
-        self.measured = _LONGEST if run.stop_reason != "limit" else limit
+        run = run_to(self.loom, limit, fair)
+        self.measured = LONGEST if run.stop_reason != "limit" else limit
         needed = _ROOM * len(run.trace) if run.stop_reason != "limit" else 0
         if needed <= self.loom.most_steps:
             return False
         self.loom.most_steps = needed
         return True
-
-    def _run_to(self, limit: int, strategy: Strategy) -> Execution:
-        """One execution with another limit."""
-        usual, self.loom.most_steps = self.loom.most_steps, limit
-        try:
-            run = self.loom.run(strategy)
-        finally:
-            self.loom.most_steps = usual
-        if run.revealed:
-            raise Revealed
-        if run.stop_reason == "seconds":
-            raise OutOfTime
-        return run
 
     def _start_again(self) -> Strategy:
         self.search = self.make()

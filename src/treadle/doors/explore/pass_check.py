@@ -16,6 +16,8 @@ from typing import Any
 from treadle.core.dependency import HappensBefore
 from treadle.core.operation import is_fine
 from treadle.core.result import Finding, Step
+from treadle.doors.explore.endless import repeats_itself
+from treadle.doors.explore.failing import Revealed
 from treadle.doors.explore.told import by_operation, same_failure
 from treadle.search.other_orders import Reservoir, other_order, swaps
 from treadle.search.preempt_once import PreemptOnce
@@ -51,6 +53,7 @@ class PassCheck:
         self.budget = max(LEAST, executions // SHARE)
         self.spent = 0
         self.revealed = False
+        self.long = False  # an execution came to the limit, and did not go round for ever
         self.difference = ""
         self.failed: tuple[Finding, Execution] | None = None
         self.chance = random.Random(part)
@@ -87,12 +90,24 @@ class PassCheck:
         if run.stop_reason == "seconds":
             raise OutOfTime
         self.spent += 1
-        findings = self.loom.judge(run)
+        findings = [one for one in self.loom.judge(run) if one.kind != "livelock" or self._is_endless(run)]
+        if self.revealed:
+            return None
         if not findings or (self.wanted is not None and not same_failure(findings[0], self.wanted)):
             return run
         if not self.loom.gil or versions_that_can(run) & self.loom.gil:
             self.failed = findings[0], run
         return None
+
+    def _is_endless(self, run: Execution) -> bool:
+        """With finer points an execution may come to the limit that is only long: asked until one was."""
+        if run.stop_reason != "limit":
+            return True
+        try:
+            self.long = self.long or not repeats_itself(self.loom, run)
+        except Revealed:
+            self.revealed = True
+        return not self.long
 
     # ------------------------------------------------------------------ other orders of a class
 
@@ -143,7 +158,7 @@ class PassCheck:
             if self.over or self.spent >= self.budget:
                 return
             run = self._execute(strategy)
-            if run is not None and len(run.trace) <= _LONGEST:
+            if run is not None and not run.stop_reason and len(run.trace) <= _LONGEST:
                 self._compare(run, strategy)
 
     def _interruptions(self) -> Iterator[Strategy]:
