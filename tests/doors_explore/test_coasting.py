@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 
 import treadle
-from treadle.doors.explore.campaign import ScheduleSearch
+from treadle.doors.explore import campaign
 from treadle.search import auto, few_preemptions
 from treadle.threads import watchdog
 from treadle.threads.execution import Execution
@@ -189,10 +189,10 @@ def test_a_deadlock_is_found_and_replays(long_after_a_few_operations: list[int])
 
 
 def test_what_takes_too_long_to_be_seen_again_is_told_without_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    def never_ends(self: ScheduleSearch, limit: int, strategy: object) -> Execution:
+    def never_ends(loom: Loom, limit: int, strategy: object) -> Execution:
         raise watchdog.OutOfTime
 
-    monkeypatch.setattr(ScheduleSearch, "_run_to", never_ends)
+    monkeypatch.setattr(campaign, "run_to", never_ends)
     result = treadle.check(an_update_is_lost_and_seen_long_after, executions=200, builds=False)
     assert (result.verdict.name, result.findings[0].replay) == ("FAILED", "")
     assert "too long to be recorded" in result.findings[0].notes[0]
