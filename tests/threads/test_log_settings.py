@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import treadle
+from treadle.threads.instrument.restore import Snapshot
 from treadle.threads.log_settings import LogSettings
 
 _CONFIGURATION: dict[str, Any] = {
@@ -73,7 +74,7 @@ def test_what_an_import_does_to_its_own_logger_stays() -> None:
     nothing = logging.NullHandler()
     library.addHandler(nothing)
     library.addHandler(logging.StreamHandler(io.StringIO()))
-    settings.restore()
+    settings.reset()
     assert library.handlers == [nothing]
 
 
@@ -96,10 +97,10 @@ def test_the_level_that_an_import_gives_its_logger_stays(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "tests.sets_a_level", types.ModuleType("tests.sets_a_level"))
     library = logging.getLogger("tests.sets_a_level")
     library.setLevel(logging.ERROR)
-    settings.restore()
+    settings.reset()
     assert library.level == logging.ERROR
     library.setLevel(logging.DEBUG)  # by the next execution
-    settings.restore()
+    settings.reset()
     assert library.level == logging.ERROR
 
 
@@ -119,9 +120,9 @@ def test_every_change_of_a_known_logger_is_noticed(change: Callable[[logging.Log
     known = logging.getLogger("tests.changed_in_one_way")
     before = list(known.handlers), list(known.filters), known.level, known.propagate, known.disabled
     disabled = logging.root.manager.disable
-    settings = LogSettings()
+    snapshot = Snapshot([], LogSettings())
     for _ in range(2):
         change(known)
-        settings.restore()
+        snapshot.restore()
         assert (known.handlers, known.filters, known.level, known.propagate, known.disabled) == before
         assert logging.root.manager.disable == disabled

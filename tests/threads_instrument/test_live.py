@@ -31,7 +31,9 @@ def nothing() -> None:
     """No collection."""
 
 
-@pytest.mark.parametrize("collect", [nothing, lambda: gc.collect(0), lambda: gc.collect(1), gc.collect])
+@pytest.mark.parametrize(
+    "collect", [nothing, lambda: gc.collect(0), lambda: gc.collect(1), gc.collect, lambda: live.collect(1)]
+)
 def test_made_since_the_last_look_and_held_by_something_else(module: Any, collect: Callable[[], object]) -> None:
     assert names(module) == ["first", "maker"]
     held_elsewhere = [module.maker()]
@@ -103,6 +105,31 @@ def test_what_is_frozen_is_found_and_a_second_look_is_at_young_objects(
     finally:
         gc.unfreeze()
         gc.enable()
+
+
+@pytest.mark.skipif(not live._HAS_GENERATIONS or live._IMMORTAL, reason="everything is looked at, every time")
+def test_our_own_collection_makes_no_look_at_everything(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[tuple[int, ...]] = []
+    real = gc.get_objects
+
+    def look(*generation: int) -> list[Any]:
+        looks.append(generation)
+        return real(*generation)
+
+    with_collector = gc.isenabled()
+    gc.collect()  # what other tests have left
+    gc.disable()  # nobody else collects
+    try:
+        assert names(module) == ["first", "maker"]
+        held_elsewhere = module.maker()
+        live.collect(1)
+        monkeypatch.setattr(gc, "get_objects", look)
+        assert names(module) == ["first", "made", "maker"]
+        del held_elsewhere
+    finally:
+        if with_collector:
+            gc.enable()
+    assert looks == [(0,), (1,)]
 
 
 @pytest.mark.skipif(not live._HAS_GENERATIONS or live._IMMORTAL, reason="everything is looked at, every time")

@@ -24,6 +24,7 @@ from treadle.tasks.patches import controlled, loaded, of_libraries
 from treadle.tasks.running import thread_of
 from treadle.tasks.unseen import UNSEEN_HOOKS
 from treadle.threads.execution import Execution
+from treadle.threads.instrument import live
 from treadle.threads.instrument.selection import ModuleSelection
 from treadle.threads.instrument.swap import install_hooks, instrumented
 from treadle.threads.loom import Loom
@@ -96,7 +97,7 @@ class TaskLoom(Loom):
         """Coroutines that stuck executions never came to would be complained about when they are found later. They are
         in the youngest generation, where nobody has collected since."""
         if self.looped:
-            gc.collect(0 if gc.get_stats()[0]["collections"] == collections else 1)
+            live.collect(0 if gc.get_stats()[0]["collections"] == collections else 1)
 
     def _execution(self) -> Callable[..., TaskExecution]:
         return self._make

@@ -4,17 +4,18 @@ Loggers that an execution made stay, because modules keep them, but as `logging.
 imported modules, which may have set them up, only without their handlers. What happens to a handler that was there
 before (its level, its formatter) is not put back.
 
-Hardly an execution changes anything: that is seen in one look at all that the loggers refer to (`records`).
+Hardly an execution changes anything: that is seen in one look at all that the loggers refer to, together with the state
+of the program (`records`).
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-from gc import get_referents
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from treadle.threads.instrument.records import BOUNDARY, addresses
+from treadle.threads.instrument.records import BOUNDARY, Record, Referents
 
 _OWN: Any = logging  # names with an underscore are its own, and the same in every version
 
@@ -41,32 +42,36 @@ def _loggers() -> list[logging.Logger]:
     return [logging.root, *(one for one in made if isinstance(one, logging.Logger))]
 
 
-class LogSettings:
-    """As they are now; `restore` goes back to it."""
+class LogSettings(Record):
+    """As they are now."""
+
+    __slots__ = ("_disabled", "_handlers", "_kept", "_modules", "_named", "_referents")
+    views = ()
 
     def __init__(self) -> None:
+        super().__init__(logging)
         self._kept = {logger: _told(logger) for logger in _loggers()}
         self._handlers = list(_OWN._handlerList)
         self._named = dict(_OWN._handlers)
         self._disabled = logging.root.manager.disable
         self._modules = len(sys.modules)
-        self._look()
+        self._referents = Referents(self.referring())
 
-    def _look(self) -> None:
-        """Remember what everything refers to that is put back."""
+    def referring(self) -> Iterable[object]:
         manager = logging.root.manager
-        self._referring: list[object] = [manager, vars(manager), manager.loggerDict]
+        found: list[object] = [manager, vars(manager), manager.loggerDict]
         for logger in _loggers():
             # from 3.13 on what is in the dictionary may be kept in its owner
-            self._referring += [logger, vars(logger), logger.handlers, BOUNDARY, logger.filters]
-        self._referring += [_OWN._handlerList, BOUNDARY, _OWN._handlers.data]
-        self._addresses = addresses(get_referents(*self._referring))
+            found += [logger, vars(logger), logger.handlers, BOUNDARY, logger.filters]
+        return [*found, _OWN._handlerList, BOUNDARY, _OWN._handlers.data]
 
-    def restore(self) -> None:
-        if addresses(get_referents(*self._referring)) == self._addresses and len(sys.modules) == self._modules:
-            return
+    def differs(self) -> bool:
+        return not self._referents.are_the_same()
+
+    def reset(self) -> None:
+        """Also to be called when modules were imported, before another execution."""
         self._put_back()
-        self._look()
+        self._referents = Referents(self.referring())
 
     def _put_back(self) -> None:
         changed = False

@@ -126,10 +126,11 @@ class Loom:
             self._control(stack)
             self.main_thread = threading.main_thread()
             stack.enter_context(_number_of_main(modules))
-            self.snapshot = Snapshot(modules)  # with the models in place: they may be in modules that are rewritten
+            self.log_settings = LogSettings()
+            # with the models in place: they may be in modules that are rewritten
+            self.snapshot = Snapshot(modules, self.log_settings)
             self.modules = len(sys.modules)
             self.settings = Settings()
-            self.log_settings = LogSettings()
             chance.DRAWN.seed = None
             files.forget()
             self.pool = Pool()
@@ -164,6 +165,7 @@ class Loom:
     def _more_modules(self, run: Execution) -> None:
         """The execution imported modules."""
         self.modules = len(sys.modules)
+        self.log_settings.reset()
 
     def _rename(self, old: object, new: object) -> None:
         """The state of a module was put back by a new object: it has the name of the one whose place it takes."""
@@ -267,14 +269,13 @@ class Loom:
             for old, new in self.snapshot.restore():
                 self._rename(old, new)
             put_back()
-            self.log_settings.restore()
             if known.SETTINGS in run.rebound:
                 self.settings.restore()
             if self.executions == 1 and gc.get_stats()[2]["collections"] > self._full_collections:
                 live.freeze()  # it will collect in every execution, and is to look at what it made in that one
                 self._stack.callback(live.thaw)
             if self.executions % _COLLECT_EVERY == 0:
-                gc.collect(1)  # what executions have left is young, and what was there before is much
+                live.collect(1)  # what executions have left is young, and what was there before is much
             elif run.atomic:  # modules that are not put back may know objects of this execution by weak references
                 gc.collect(0)
         if self.watch.interrupted:  # the strand in which it came has ended: what the others made of that is no result

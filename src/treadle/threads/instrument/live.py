@@ -70,7 +70,7 @@ def functions_of(modules: list[ModuleType]) -> Found:
         return _belonging(_functions_among(_all_objects()), modules)
     before = _collections()
     if _HAS_GENERATIONS and all(module in _known and _known[module].collections == before for module in modules):
-        young = _functions_among(gc.get_objects(0)) + _functions_among(gc.get_objects(1))
+        young = _functions_among(_young_objects())
         if _collections() == before:
             _keep(_belonging(young, modules))
             return [pair for module in modules for pair in _still_alive(module)]
@@ -85,6 +85,25 @@ def functions_of(modules: list[ModuleType]) -> Found:
         _known[module] = _KnownFunctions(before, {})
     _keep(_belonging(functions, everywhere))
     return [pair for module in modules for pair in _still_alive(module)]
+
+
+def collect(generation: int) -> None:
+    """Collect, and go on knowing all functions: those that get old thereby are looked at before."""
+    before = _collections()
+    up_to_date = [module for module, known in _known.items() if known.collections == before]
+    if not (_HAS_GENERATIONS and up_to_date and generation == 1):
+        gc.collect(generation)
+        return
+    _keep(_belonging(_functions_among(_young_objects()), up_to_date))
+    gc.collect(1)
+    middle, old, hidden = before
+    if _collections() == (middle + 1, old, hidden):  # nobody else has, meanwhile
+        for module in up_to_date:
+            _known[module].collections = (middle + 1, old, hidden)
+
+
+def _young_objects() -> list[Any]:
+    return gc.get_objects(0) + gc.get_objects(1)
 
 
 def _collections() -> tuple[int, int, int]:

@@ -76,11 +76,32 @@ class Record:
         self.saved = [tuple([new if value is old else value for value in values]) for values in self.saved]
 
 
+class Referents:
+    """What some objects refer to, and a way to see at once whether it is still that.
+
+    The garbage collector tells it for all of them in one call. CPython keeps the addresses of its items behind the head
+    of a tuple: they are compared as one value.
+    """
+
+    __slots__ = ("_addresses", "_objects")
+
+    def __init__(self, objects: Iterable[object]) -> None:
+        self._objects = list(objects)
+        self._addresses = self._now()
+
+    def _now(self) -> bytes:
+        items = tuple(get_referents(*self._objects))
+        return string_at(id(items) + _HEAD, len(items) * _POINTER)
+
+    def are_the_same(self) -> bool:
+        return self._now() == self._addresses
+
+
 class RecordBlock:
     """Some records of a snapshot, and a way to see at once whether any of them differs.
 
-    The garbage collector tells what each holder refers to, for all of them in one call. Of dicts with string keys it
-    tells the values only, so keys are compared beside. Slots that are empty it leaves out, so each slot is looked at.
+    Of dicts with string keys the garbage collector tells the values only, so keys are compared beside. Slots that are
+    empty it leaves out, so each slot is looked at.
     """
 
     def __init__(self) -> None:
@@ -88,22 +109,18 @@ class RecordBlock:
 
     def learn(self) -> None:
         """Look again at what the records hold; to be called when that has changed."""
-        self._holders: list[object] = []
-        for record in self.records:
-            for holder in record.referring():
-                self._holders += (holder, BOUNDARY)
-        self._dicts = [record.names() for record in self.records if record.named]
+        holders = [holder for record in self.records for holder in record.referring()]
+        self._referents = Referents(chain.from_iterable((holder, BOUNDARY) for holder in holders))
+        self._views = [dict.keys(record.names()) for record in self.records if record.named]
         self._owned = [(record.owner, record.holder) for record in self.records if isinstance(record, Attributes)]
         self._slots = [record for record in self.records if isinstance(record, Slot)]
-        self._addresses = addresses(get_referents(*self._holders))
-        self._keys = list(chain.from_iterable(map(dict.keys, self._dicts)))
+        self._keys = [list(view) for view in self._views]
 
     def is_unchanged(self) -> bool:
-        items = tuple(get_referents(*self._holders))  # as `addresses` does it: this follows every execution
-        if string_at(id(items) + _HEAD, len(items) * _POINTER) != self._addresses:
+        if not self._referents.are_the_same():
             return False
         # Only keys that are strings can differ by now: comparing them runs no code of the program.
-        if list(chain.from_iterable(map(dict.keys, self._dicts))) != self._keys:
+        if [list(view) for view in self._views] != self._keys:
             return False
         for owner, attributes in self._owned:
             if _attributes(owner) is not attributes:
@@ -150,12 +167,6 @@ BOUNDARY = (object(),)
 
 _POINTER = tuple.__itemsize__
 _HEAD = tuple.__basicsize__
-
-
-def addresses(objects: Iterable[object]) -> bytes:
-    """Which objects these are, as one value: CPython keeps the addresses of its items behind the head of a tuple."""
-    items = tuple(objects)
-    return string_at(id(items) + _HEAD, len(items) * _POINTER)
 
 
 # -- names ------------------------------------------------------------------------------------------------
@@ -265,10 +276,28 @@ class FunctionRecord(Record):
     views = (_function_parts,)
 
     def reset(self) -> None:
-        ((code, defaults, keyword_defaults),) = self.saved
+        code, defaults, keyword_defaults = self.saved[0]
         self.holder.__code__ = code
         self.holder.__defaults__ = defaults
         self.holder.__kwdefaults__ = keyword_defaults
+
+
+def _function_attributes(function: FunctionType) -> Iterable[object]:
+    return function.__dict__.values()
+
+
+class BareFunction(FunctionRecord):
+    """A function without attributes."""
+
+    __slots__ = ()
+    views = (_function_parts, _function_attributes)
+
+    def referring(self) -> Iterable[object]:
+        return self.holder, self.holder.__dict__
+
+    def reset(self) -> None:
+        super().reset()
+        self.holder.__dict__.clear()
 
 
 # -- containers -------------------------------------------------------------------------------------------

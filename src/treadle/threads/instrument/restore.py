@@ -21,13 +21,13 @@ import random
 import threading
 from array import array
 from collections.abc import Callable, Iterable
-from operator import attrgetter
 from types import FunctionType, MappingProxyType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
 from treadle.threads.instrument.records import (
     CONTAINERS,
     Attributes,
+    BareFunction,
     Cell,
     ClassAttributes,
     Dict,
@@ -48,14 +48,14 @@ _STANDARD_STATE = frozenset({"queue", "collections", "threading", "types", "weak
 # The generator of the module `random`, which every execution seeds anew.
 _EVERYBODYS = random._inst
 _LruCache = type(functools.lru_cache(lambda: None))
-_attributes_of = attrgetter("__dict__")
 _NOTHING: list[tuple[object, object]] = []
 
 
 class Snapshot:
-    """The state of the globals of `modules` now. `restore()` goes back to it, any number of times."""
+    """The state of the globals of `modules` now, and what the records `beside` are about. `restore()` goes back to it,
+    any number of times."""
 
-    def __init__(self, modules: Iterable[ModuleType]) -> None:
+    def __init__(self, modules: Iterable[ModuleType], *beside: Record) -> None:
         self._names: set[str] = set()
         self._globals: set[int] = set()
         # Keeps what was seen alive, so that an id stays the id of the same thing. Every module refers to the
@@ -63,9 +63,11 @@ class Snapshot:
         self._seen: dict[int, object] = {id(vars(builtins)): builtins}
         self._records = Records()
         self._numbers: list[Numbers | Generator] = []
-        self._functions: list[FunctionType] = []
         self._caches: list[Callable[[], None]] = []
         self._counts: list[_Count] = []
+        for record in beside:
+            self._records.append(record)
+        self._records.learn()
         self.add(modules)
 
     def add(self, modules: Iterable[ModuleType]) -> None:
@@ -98,9 +100,6 @@ class Snapshot:
         self._records.reset()
         for clear in self._caches:
             clear()
-        if any(map(_attributes_of, self._functions)):
-            for function in self._functions:
-                function.__dict__.clear()
         return exchanged
 
     def knows(self, thing: object) -> bool:
@@ -176,9 +175,7 @@ class Snapshot:
             self._record(Dict(function.__globals__), pending)
         if function.__dict__:
             self._record(Attributes(function), pending)
-        else:
-            self._functions.append(function)
-        self._record(FunctionRecord(function), pending)
+        self._record((FunctionRecord if function.__dict__ else BareFunction)(function), pending)
         for cell in function.__closure__ or ():
             if id(cell) not in self._seen:
                 self._seen[id(cell)] = cell
