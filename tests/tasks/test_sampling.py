@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import gc
+import logging
 import random
 import threading
 import time
@@ -265,6 +267,67 @@ def test_an_execution_that_is_used_again_is_as_a_new_one() -> None:
     for run, strand in seen[1:]:
         assert run == seen[0][0]
         assert strand == seen[0][1]
+
+
+SET_BY_ONE: contextvars.ContextVar[int] = contextvars.ContextVar("SET_BY_ONE", default=0)
+COUNTED: list[int] = []
+
+
+class OwnPolicy(asyncio.DefaultEventLoopPolicy):
+    pass
+
+
+def test_drawn_executions_that_follow_each_other_find_the_world_as_it_was() -> None:
+    found: set[str] = set()
+    strands: list[int] = []
+
+    def sets() -> None:
+        SET_BY_ONE.set(1)
+
+    deeds: list[Any] = [
+        *(lambda: None, lambda: COUNTED.append(1), lambda: random.random()),
+        *(lambda: asyncio.sleep(3), lambda: setattr(update, "called", True)),
+        *(lambda: asyncio.set_event_loop_policy(OwnPolicy()), sets, sets, lambda: logging.disable(logging.ERROR)),
+        lambda: logging.getLogger("tests.drawn").setLevel(logging.ERROR),
+    ]
+
+    def test() -> None:
+        strand: Any = current()
+        strands.append(id(strand.execution))
+
+        async def main() -> None:
+            level = logging.getLogger("tests.drawn").level, logging.root.manager.disable
+            here = SET_BY_ONE.get(), list(COUNTED), vars(update), level
+            policy = type(asyncio.get_event_loop_policy()).__name__
+            task: Any = asyncio.current_task()
+            found.add(f"{here} {policy} {asyncio.get_running_loop().time()} {task.get_name()}")
+            done: Any = deed()
+            if hasattr(done, "__await__"):
+                await done
+
+        deed = deeds[len(strands) % len(deeds)]
+        asyncio.run(main())
+        if deed is sets:
+            deed()  # outside of the loop, whose tasks have contexts of their own
+
+    result = treadle.check(test, any_order=True, strategy="random", executions=6 * len(deeds))
+    assert not result.findings
+    assert result.executions == 6 * len(deeds)
+    assert len(found) == 1, found
+
+
+def test_one_that_fails_among_many_that_follow_each_other_is_found_and_replayed() -> None:
+    """A lost update in a few of the schedules only."""
+
+    async def main() -> None:
+        shared = Shared()
+        await asyncio.gather(*(update(shared) for _ in range(3)))
+        assert shared.x > 2
+
+    result = treadle.check(main, any_order=True, strategy="random", executions=2000)
+    assert result.verdict is Verdict.FAILED
+    assert result.findings[0].trail is not None
+    assert 1 < result.executions < 2000
 
 
 def test_tasks_have_the_names_and_the_order_in_sets_that_a_replay_has() -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio.coroutines as coroutines
 import asyncio.events as events
 import asyncio.runners as runners
-import asyncio.tasks as tasks
 import itertools
 import os
 import sys
@@ -62,6 +61,9 @@ class DrawnLoop(Loop):
         self.timers = []
         self.tasks = []
         self.failed = []
+        # asked for in every step: an attribute of the object itself is found sooner than one of its class
+        self._stopping = False
+        self.running = None
         self.execution.loops.append(self)
         self.execution.alone = False
         if _MAY_DEBUG in _ENVIRONMENT or sys.flags.dev_mode:
@@ -137,7 +139,9 @@ class DrawnLoop(Loop):
         if self._task_factory is not None or options:
             self.execution.needs_strands()
         if name is None:
-            name = f"Task-{tasks._task_name_counter()}"  # type: ignore[attr-defined]
+            run = self.execution
+            number = run.tasks_named = run.tasks_named + 1
+            name = f"Task-{number}"
         task = DrawnTask(coro, loop=self, name=name, context=context)
         task.treadle_made = 0
         maker = self.running
@@ -195,19 +199,16 @@ class DrawnLoop(Loop):
         self._thread_id = thread.ident
         try:
             while not self._stopping:
-                self._run_any()
+                drawn = draw_steps(self, self.execution, ROUNDS - self.rounds % ROUNDS)
+                if drawn:
+                    self.rounds += drawn - 1  # the last one is counted below
+                elif not self._stopping:
+                    self._wait()
                 self._pass_time(thread)
         finally:
             self._stopping = False
             self._thread_id = None
             RUNNING.pop(thread, None)
-
-    def _run_any(self) -> None:
-        drawn = draw_steps(self, self.execution, ROUNDS - self.rounds % ROUNDS)
-        if drawn:
-            self.rounds += drawn - 1  # who called counts one
-        elif not self._stopping:
-            self._wait()
 
     def _wait(self) -> bool:
         if self.queue is None:

@@ -57,6 +57,7 @@ class TaskExecution(Execution):
 
     def set_up(self) -> None:
         self.loops: list[Any] = []
+        self.tasks_named = 0  # where steps are only drawn: tasks that have a number for a name
         self.connected: Network | None = None  # made when it is used
         self.told: list[dict[str, Any]] = []  # what the exception handlers of loops were told
         self.unawaited: list[str] = []  # coroutines that nobody awaited
@@ -95,12 +96,14 @@ class TaskExecution(Execution):
 
     @property
     def is_blank(self) -> bool:
-        """Has it run to its end and left no trace of that but in what `renew` sets? Only then, and when nobody looks at
-        it any more, it may be used again: to make a new one and to let the old one go takes as long as some steps."""
+        """May it be used again? Only when it has run to its end, nobody looks at it any more, and it left no trace but
+        in what `renew` sets. To make a new one and to let the old one go takes as long as some steps."""
+        return self.released and self.ended_well and self.main is not None and self.leaves_nothing(self.main)
+
+    def leaves_nothing(self, main: Strand) -> bool:
+        """Has it left no trace of itself, nor its only strand, but in what `renew` sets?"""
         return (
             self.only_draws
-            and self.released
-            and self.ended_well
             and not (self.revealed or self.chose_between_steps or self.called_unsafely or self.values or self.lets_go)
             and not (self.assumed or self.hash_orders or self.in_steps or self.atomic)
             and not (self.watched or self.untaken or self.seen or self.met or self.owners)
@@ -108,9 +111,17 @@ class TaskExecution(Execution):
             and not (self.looping or self.woken or self.unrecorded)
             and self.connected is None
             and self.alarm is None
-            and self.main is not None
-            and self.main.is_blank
+            and main.is_blank
         )
+
+    def ends_here(self) -> bool:
+        """Its main strand has come back from the test: would there be nothing to tell of it if it ended now?"""
+        if self.stop_reason or self.locks or self.ends_are_points or len(self.strands) != 1 or self.troubled:
+            return False
+        for loop in self.loops:
+            if loop.tasks or loop.failed:
+                return False
+        return self.leaves_nothing(self.strands[0])
 
     @property
     def is_usual(self) -> bool:
@@ -128,7 +139,7 @@ class TaskExecution(Execution):
         self.guards = picker.guards
         self.limit = limit
         self.spawned = {}  # that of the last one may be kept
-        self.step = self.looked_at = self.running_foreground = 0
+        self.step = self.looked_at = self.running_foreground = self.tasks_named = 0
         self.alone = True
         self.ending = self.ended_well = self.released = False
         if self.clock.now != self.clock.start:
@@ -141,6 +152,19 @@ class TaskExecution(Execution):
             self.locks = []
         self.scheduled = itertools.count()
 
+    def begin_again(self, picker: Strategy, limit: int, shared: set[str] | None) -> None:
+        """As `renew`, in the midst of its main strand."""
+        for loop in self.loops:
+            loop.release()
+        self.loops.clear()
+        self.forget()
+        self.renew(picker, limit, shared)
+        main = self.strands[0]
+        main.renew()
+        self.spawned[main.index] = -1
+        self.running_foreground = 1
+        _LOOPS.append(self.loops)
+
     def _new(self, index: int, name: str, thread: Any, run: Any, daemon: bool) -> Strand:
         main, self.main = self.main, None
         if main is None:
@@ -151,7 +175,8 @@ class TaskExecution(Execution):
 
     def run(self, main: Any, thread: Any = None) -> None:
         names = asyncio_tasks._task_name_counter  # type: ignore[attr-defined]
-        asyncio_tasks._task_name_counter = itertools.count(1).__next__  # type: ignore[attr-defined]
+        if not self.only_draws:
+            asyncio_tasks._task_name_counter = itertools.count(1).__next__  # type: ignore[attr-defined]
         policy = events._event_loop_policy  # type: ignore[attr-defined]
         _LOOPS.append(self.loops)
         RECORDED.futures = not self.only_steps

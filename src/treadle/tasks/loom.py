@@ -6,9 +6,11 @@ A test that is a coroutine function is run by `asyncio.run`, each time on a new 
 from __future__ import annotations
 
 import asyncio
+import asyncio.events as events
 import functools
 import gc
 import inspect
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import ModuleType
@@ -23,12 +25,15 @@ from treadle.tasks.futures import IN_C
 from treadle.tasks.patches import controlled, loaded, of_libraries
 from treadle.tasks.running import thread_of
 from treadle.tasks.unseen import UNSEEN_HOOKS
+from treadle.threads import known
+from treadle.threads.carriers import main_context
 from treadle.threads.execution import Execution
 from treadle.threads.instrument import live
 from treadle.threads.instrument.selection import ModuleSelection
-from treadle.threads.instrument.swap import install_hooks, instrumented
+from treadle.threads.instrument.swap import REWRITTEN, install_hooks, instrumented
 from treadle.threads.loom import Loom
 from treadle.threads.patches import bound
+from treadle.threads.strands import AFTER_EXECUTION, STATE
 
 # The place of the shared names among the arguments of an execution.
 _SHARED = 9
@@ -64,6 +69,7 @@ class TaskLoom(Loom):
         self.spinning = False  # or a loop of the program that waits for something that it reads?
         self.with_strands = False  # must there be a strand for each task, whatever the strategy?
         self.spare: TaskExecution | None = None  # the last one that only drew: it may be used again
+        self.follow: Callable[[Execution], bool] | None = None  # in `run_on`
         self.unseen = False  # are the hooks in place that record nothing?
         self.libraries: set[str] = set()  # of which something is replaced
 
@@ -152,7 +158,7 @@ class TaskLoom(Loom):
         run: Any = self.spare
         if run is not None and not detail and self._draws_the_same(strategy) and run.is_blank:
             run.renew(strategy, self.most_steps, self.shared)
-            self._perform(run)
+            self._perform(run, self.test if self.follow is None else functools.partial(self._draw_on, run, strategy))
         else:
             run = super().run(strategy, detail)
         if run.only_draws:
@@ -181,6 +187,41 @@ class TaskLoom(Loom):
                 "not run in every order; call call_soon_threadsafe, or leave any_order out"
             )
         return cast(Execution, run)
+
+    def run_on(self, strategy: Strategy, follow: Callable[[Execution], bool]) -> Execution:
+        self.follow = follow
+        try:
+            return self.run(strategy)
+        finally:
+            self.follow = None
+
+    def _draw_on(self, run: TaskExecution, strategy: Strategy) -> None:
+        """The test, in a strand that goes on with the next execution as long as there is nothing to tell of one but
+        that it took place. What is done between two executions is what `_perform` and `Execution.run` do."""
+        strand, follow, watch = run.strands[0], self.follow, self.watch
+        policy = events._event_loop_policy  # type: ignore[attr-defined]
+        main_context().run(self.test)  # what it sets there is not there for the next one
+        while (
+            run.ends_here()
+            and events._event_loop_policy is policy  # type: ignore[attr-defined]
+            and len(sys.modules) == self.modules
+            and len(REWRITTEN) == self.rewritten
+            and known.SETTINGS not in run.rebound
+            and not (watch.interrupted or watch.raised)
+            and follow is not None
+            and follow(run)
+        ):
+            self.looped = self.looped or bool(run.loops)
+            if run.deadlines:
+                self.deadlines |= run.deadlines
+            STATE.strand = None
+            for undo in AFTER_EXECUTION:
+                undo()
+            self._put_back()
+            run.begin_again(strategy, self.most_steps, self.shared)
+            self._begin(run)
+            STATE.strand = strand
+            main_context().run(self.test)
 
     def _with_strands(self, run: Any, strategy: Strategy) -> Any:
         """An execution of which only the numbers are known: the same with its strands, if somebody will look at it."""

@@ -238,6 +238,10 @@ class Execution(Learning):
         if self.live:
             throw_out(self.live)
         STATE.strand = None  # what dies with the execution may have finalisers: they run outside
+        self.forget()
+
+    def forget(self) -> None:
+        """What was met is met no more."""
         self.names.clear()
         self.references.clear()
         self.keep.clear()

@@ -235,24 +235,40 @@ class Loom:
             run.coast_after = strategy.coast_after
         run.beside = self.beside
         run.know_rebound(self.shared if self.shared is not None else self.rebound)
-        return self._perform(run)
+        return self._perform(run, self.test)
 
-    def _perform(self, run: Execution) -> Execution:
-        """Run an execution that was made, and put back what it has changed."""
+    def run_on(self, strategy: Strategy, follow: Callable[[Execution], bool]) -> Execution:
+        """The same; of a strategy that draws, several executions may be run at once. `follow` is told of each that has
+        ended well, and says whether it has been counted and the next one begun; the last one is returned."""
+        return self.run(strategy)
+
+    def _begin(self, run: Execution) -> None:
         run.names.update(self.global_names)
-        raised: list[tuple[Strand, BaseException]] = []
         if chance.DRAWN.seed != self.seed:
             chance.fresh(self.seed)
         self.watch.begin(run)
         self.executions += 1
+
+    def _put_back(self) -> None:
+        """What an execution has changed is as it was."""
+        for old, new in self.snapshot.restore():
+            self._rename(old, new)
+        put_back()
+        if self.executions % _COLLECT_EVERY == 0:
+            live.collect(1)  # what executions have left is young, and what was there before is much
+
+    def _perform(self, run: Execution, main: Callable[[], Any]) -> Execution:
+        """Run an execution that was made, and put back what it has changed."""
+        raised: list[tuple[Strand, BaseException]] = []
+        self._begin(run)
         try:
-            run.run(self.test, self.main_thread)
+            run.run(main, self.main_thread)
         finally:
             self.watch.end()
             if not run.ended_well:
                 raised = [(strand, strand.exception) for strand in run.strands if strand.exception is not None]
-            for strand, error in raised:
-                strand.failure_text = outcome.message_of(error)
+                for strand, error in raised:
+                    strand.failure_text = outcome.message_of(error)
             if run.atomic:
                 self.atomic |= run.atomic
             self.assumed |= run.assumed
@@ -266,17 +282,13 @@ class Loom:
                 self._more_modules(run)
             if len(REWRITTEN) != self.rewritten:
                 self._imported(run)
-            for old, new in self.snapshot.restore():
-                self._rename(old, new)
-            put_back()
+            self._put_back()
             if known.SETTINGS in run.rebound:
                 self.settings.restore()
             if self.executions == 1 and gc.get_stats()[2]["collections"] > self._full_collections:
                 live.freeze()  # it will collect in every execution, and is to look at what it made in that one
                 self._stack.callback(live.thaw)
-            if self.executions % _COLLECT_EVERY == 0:
-                live.collect(1)  # what executions have left is young, and what was there before is much
-            elif run.atomic:  # modules that are not put back may know objects of this execution by weak references
+            if run.atomic:  # modules that are not put back may know objects of this execution by weak references
                 gc.collect(0)
         if self.watch.interrupted:  # the strand in which it came has ended: what the others made of that is no result
             raise KeyboardInterrupt

@@ -151,7 +151,7 @@ class ScheduleSearch:
         self.drawn = ""  # lines that draw another value in each execution, where that explains it
         self.restarts = 0
         self.failures = ScheduleConfirmation(loom, target, settings, seconds, brief=wanted is not None)
-        self.started = perf_counter()
+        self.started = self.begun = perf_counter()  # the search, and what the loom does now
 
     def run(self) -> Result:
         try:
@@ -238,7 +238,7 @@ class ScheduleSearch:
         while True:
             if self.most is not None and self.spent >= self.most:
                 return self._without_drawn("executions")
-            now = perf_counter()
+            self.begun = now = perf_counter()
             if self.seconds is not None and now - self.started >= self.seconds and self.executions:
                 return "seconds"
             if self.progress is not None and now - told >= _TELL_EVERY:
@@ -254,7 +254,7 @@ class ScheduleSearch:
             if not search.begin():
                 return self._without_drawn("end") if search.exhausted else "end"
             try:
-                run = loom.run(search)
+                run = loom.run_on(search, self._follow) if isinstance(search, RandomWalk) else loom.run(search)
             except Diverged as diverged:
                 self.unseen = self.drawn = str(diverged)  # where the time is over before more is known
                 self.drawn = not_deterministic(loom, diverged)
@@ -286,10 +286,7 @@ class ScheduleSearch:
                 self.impossible += 1
                 self.spent += 1
                 continue
-            self.executions += 1
-            self.judged += 1
-            self.beside += search.beside
-            self.spent += not search.beside
+            self._count(search)
             try:
                 livelock = self.measure(len(run.trace))
                 if livelock is not None:
@@ -307,6 +304,25 @@ class ScheduleSearch:
             if finding is not None:
                 return finding
             self.passed = True
+
+    def _follow(self, run: Execution) -> bool:
+        """An execution has ended well: it is counted, and the next one begun, unless somebody has to look at it."""
+        search, now = self.search, perf_counter()
+        used_up = self.most is not None and self.spent + 1 >= self.most
+        too_late = self.seconds is not None and now - self.started >= self.seconds
+        if used_up or too_late or now - self.begun >= _TELL_EVERY or len(run.trace) > self.longest:
+            return False
+        search.end(run)
+        self._count(search)
+        self.kept.offer(run.trace, run.guards, run.spawned)
+        self.passed = True
+        return search.begin()
+
+    def _count(self, search: Strategy) -> None:
+        self.executions += 1
+        self.judged += 1
+        self.beside += search.beside
+        self.spent += not search.beside
 
     def _reveals_for_ever(self) -> bool:
         """Does hardly an execution count, because the next one shows again that more is shared? When half of the time

@@ -273,7 +273,7 @@ class FunctionRecord(Record):
     """What a function runs and its defaults: a decorator may compile the function when it is first called."""
 
     __slots__ = ()
-    views = (_function_parts,)
+    views: ClassVar[tuple[View, ...]] = (_function_parts,)
 
     def reset(self) -> None:
         code, defaults, keyword_defaults = self.saved[0]
