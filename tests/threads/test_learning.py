@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,10 +9,11 @@ import pytest
 from treadle.core.operation import READ
 from treadle.threads.learning import ENDS, STARTS, Learning
 from treadle.threads.lives import LIVES
+from treadle.threads.names import Named
 
 
-def private(name: str) -> Any:
-    return SimpleNamespace(name=name, shared=False)
+def private(name: str) -> Named:
+    return Named(name, None, False)
 
 
 def test_an_object_that_a_second_strand_touches_is_shared_from_then_on() -> None:
