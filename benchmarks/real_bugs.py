@@ -3,7 +3,8 @@
 `corpus.json` names packages, releases and a small program for each, `hunt.json` the bugs that Treadle itself found.
 Every program runs under `treadle.check` with the package rewritten, in an environment of its own per release: under
 `free`, and, where it has threads, once more under `gil`. The delays of asyncio programs are choices of the
-search. Where the release that fixed the bug has another one that the program comes to, a later release is run as well.
+search. Where the release that fixed the bug has another one that the program comes to, the entry says which, and a later
+release is run as well.
 """
 
 from __future__ import annotations
@@ -179,11 +180,12 @@ def run_entry(entry: dict[str, Any], rows: Rows) -> None:
             seconds=answer.get("seconds"),
             replayed=answer.get("replayed") if found else None,
             detail=detail.splitlines()[0][:100],
+            other_bug=entry.get(f"{release}_other_bug"),
         )
 
 
 _COLUMNS = ["id", "release", "outcome", "verdict", "executions", "gil", "gil_executions", "on", "seconds", "replayed"]
-_COLUMNS += ["detail"]
+_COLUMNS += ["detail", "other_bug"]
 
 
 def main(quick: bool, ids: list[str] | None = None) -> None:
