@@ -3,8 +3,8 @@
 `corpus.json` names packages, releases and a small program for each, `hunt.json` the bugs that Treadle itself found.
 Every program runs under `treadle.check` with the package rewritten, in an environment of its own per release: under
 `free`, and, where it has threads, once more under `gil`. The delays of asyncio programs are choices of the
-search. Where the release that fixed the bug has another one that the program comes to, the entry says which, and a later
-release is run as well.
+search. Where the release that fixed the bug has another one that the program comes to, the entry says which, and a
+later release is run as well.
 """
 
 from __future__ import annotations

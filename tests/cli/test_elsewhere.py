@@ -184,3 +184,46 @@ def test_sets_of_strings_have_one_order_in_every_process(tmp_path: Path) -> None
     found = message("explore", "test_order.py::test_order")
     (saved,) = (tmp_path / ".treadle" / "findings").iterdir()
     assert message("replay", str(saved)) == found
+
+
+# What `-o` says decides how many threads there are.
+ASKS_PYTEST = """
+import threading
+
+import pytest
+
+
+class Account:
+    def __init__(self):
+        self.balance = 0
+
+    def deposit(self):
+        self.balance += 1
+
+
+@pytest.mark.treadle
+def test_deposits(request):
+    account = Account()
+    threads = [threading.Thread(target=account.deposit) for _ in range(int(request.config.getini("depositors")))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert account.balance == len(threads)
+"""
+
+
+@pytest.mark.slow
+def test_what_pytest_was_told_by_o_holds_for_the_replay(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "conftest.py").write_text(
+        "def pytest_addoption(parser):\n    parser.addini('depositors', 'how many', default='1')\n"
+    )
+    (tmp_path / "test_bank.py").write_text(ASKS_PYTEST)
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--treadle", "-o", "depositors=2"]
+    done = subprocess.run([*words, "test_bank.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 failed" in done.stdout, done.stdout
+    replay = next(line for line in done.stdout.splitlines() if "tr2:" in line)
+    trail = "tr2:" + replay.partition("tr2:")[2].split("'")[0].split()[0]
+    again = [sys.executable, "-m", "treadle", "replay", trail]
+    assert subprocess.run(again, cwd=tmp_path, capture_output=True, check=False).returncode == 1

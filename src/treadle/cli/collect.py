@@ -244,9 +244,10 @@ def run(target: Target, campaign: Campaign) -> Run:
     import_module("treadle.pytest_plugin.exploring")
     sys.path.insert(0, here)  # as `python -m pytest` does
     outcome = Run(target, campaign)
+    words = _arguments(target, campaign.debug) + [f"--override-ini={one}" for one in campaign.overrides]
     with _quiet() as text:
         try:
-            code: int | pytest.ExitCode = pytest.main(_arguments(target, campaign.debug), plugins=[outcome])
+            code: int | pytest.ExitCode = pytest.main(words, plugins=[outcome])
         except Exception as raised:
             # What a program leaves behind may fail when pytest tidies up, and where warnings are errors it does.
             if not (campaign.results or campaign.errors or outcome.problems):

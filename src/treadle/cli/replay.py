@@ -48,6 +48,7 @@ def run_test(saved: Trail, debug: bool = False) -> Result:
     """The test of a trail as pytest runs it, with its fixtures and parameters, along the trail."""
     campaign = Campaign(replay=str(saved), debug=debug)
     campaign.options = {name: saved.settings[name] for name in ("instrument", "timeouts") if name in saved.settings}
+    campaign.overrides = [str(one) for one in saved.settings.get("ini", ())]
     outcome = collect.run(collect.Target(test_from_here(saved.target)), campaign)
     if not campaign.results:
         why = "; ".join(reason for _, reason in outcome.skipped) or "pytest did not run it"

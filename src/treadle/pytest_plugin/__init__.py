@@ -44,6 +44,7 @@ class Campaign:
     marked: bool = False  # explore marked tests
     every: bool = False  # explore all tests, marked or not
     replay: str = ""  # run this one schedule instead of searching
+    overrides: list[str] = field(default_factory=list)  # settings of pytest that a replay has from where it was found
     debug: bool = False  # in a debugger
     paged: bool = False  # is there to be a page about every test?
     copies: int = 0  # run so many copies of each test at once; 0: explore it as it is

@@ -87,6 +87,7 @@ def explore_item(item: pytest.Function) -> None:
         if isinstance(body, Copies) and not campaign.replay:
             judge_copies(item, body, result, copies)
         if result.failed and not campaign.replay:
+            _know_overrides(item.config, result)
             body.confirm(result)
         if blameless and result.failed and result.everywhere:
             _not_the_schedule(result)
@@ -112,6 +113,20 @@ def explore_item(item: pytest.Function) -> None:
     _raise_outcome(result, campaign, _save(item, result) if campaign.saves else [])
 
 
+def _overrides(config: pytest.Config) -> list[str]:
+    """The settings of pytest that its command line overrules: `asyncio_mode=auto`."""
+    return list(config.getoption("override_ini", None) or ())
+
+
+def _know_overrides(config: pytest.Config, result: Result) -> None:
+    """What this run was told by `-o` holds for the replay, too."""
+    told = _overrides(config)
+    for finding in result.findings if told else ():
+        if finding.trail is not None:
+            finding.trail = replace(finding.trail, settings={**finding.trail.settings, "ini": told})
+            finding.replay = str(finding.trail)
+
+
 def _usual_in_plain_runs(item: pytest.Function, result: Result) -> frozenset[str]:
     """If an exception ended a thread, or asyncio would have written to its log, and the test was not written for
     Treadle: does that happen in a plain run, too?"""
@@ -119,9 +134,9 @@ def _usual_in_plain_runs(item: pytest.Function, result: Result) -> frozenset[str
     raised = "" if found is None else type_in_thread(found) or usual_name(found)
     if not raised or not _from_elsewhere(item):
         return frozenset()
-    names = raised_plainly(_full_target(item)) or frozenset()
+    names = _raised_plainly(item) or frozenset()
     if raised in names:
-        names &= raised_plainly(_full_target(item)) or frozenset()  # twice: once may be the very race that was found
+        names &= _raised_plainly(item) or frozenset()  # twice: once may be the very race that was found
     return names if raised in names else frozenset()
 
 
@@ -130,12 +145,13 @@ def _from_elsewhere(item: pytest.Function) -> bool:
     return plain(item.function) is item.function and not item.get_closest_marker("treadle")
 
 
-def _full_target(item: pytest.Function) -> str:
-    return "::".join([str(item.path), *item.nodeid.split("::")[1:]])
+def _raised_plainly(item: pytest.Function) -> frozenset[str] | None:
+    target = "::".join([str(item.path), *item.nodeid.split("::")[1:]])
+    return raised_plainly(target, _overrides(item.config))
 
 
 def _passes_plainly(item: pytest.Function) -> bool:
-    return _from_elsewhere(item) and raised_plainly(_full_target(item)) is not None
+    return _from_elsewhere(item) and _raised_plainly(item) is not None
 
 
 def _with_ticking_clock(explore: Callable[..., Result], options: dict[str, Any], still: Result) -> Result:

@@ -133,10 +133,11 @@ def run_once(files: Sequence[Path], seconds: float) -> Once:
     return Once(threaded, slow, in_processes, ended)
 
 
-def raised_plainly(target: str) -> frozenset[str] | None:
+def raised_plainly(target: str, overrides: Sequence[str] = ()) -> frozenset[str] | None:
     """What goes wrong when a test is run as it is and fails nothing there, by the names of `core.usual`; None when it
-    does not pass."""
-    entries, _ = _run_files([target], [], time.monotonic() + _PLAINLY, _PLAINLY)
+    does not pass. `overrides` are settings of pytest, as `-o` has them."""
+    words = [f"--override-ini={one}" for one in overrides]
+    entries, _ = _run_files([*words, target], [], time.monotonic() + _PLAINLY, _PLAINLY)
     passed = [entry for entry in entries if entry.get("outcome") == "passed"]
     return frozenset(name for entry in passed for name in entry["raised"]) if passed else None
 
