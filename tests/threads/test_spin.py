@@ -103,3 +103,35 @@ def test_a_loop_of_many_reads_is_over_before_a_time_limit_strikes() -> None:
         other.join()
 
     assert not treadle.check(test, executions=20).failed
+
+
+class Element:
+    value = 3
+
+
+class Kind(Element):
+    pass
+
+
+def test_who_goes_through_objects_that_all_read_alike_waits_for_nobody() -> None:
+    def test() -> None:
+        elements = [Kind() for _ in range(1_000)]
+        done, waited = threading.Event(), list[bool]()
+
+        def look() -> None:
+            for element in elements:
+                if element.value < 0:
+                    return
+            done.set()
+
+        threads = [
+            threading.Thread(target=lambda: waited.append(done.wait(timeout=60))),
+            threading.Thread(target=look),
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert waited == [True]
+
+    assert not treadle.check(test, executions=20).failed

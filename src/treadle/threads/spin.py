@@ -105,12 +105,14 @@ def seems_to_wait(run: Execution) -> bool:
 
 
 def _variables(strand: Strand) -> dict[int, list[Any]]:
-    """The plain values of the variables of the functions that a strand is in: what tells one iteration from another."""
+    """The variables of the functions that a strand is in, objects by their addresses: what tells one iteration from
+    another."""
     found = {}
     frame = _getframe() if strand.greenlet is getcurrent() else strand.greenlet.gr_frame
     while frame is not None:
         if not str(frame.f_globals.get("__name__")).startswith("treadle."):
-            found[id(frame)] = [value for value in frame.f_locals.values() if type(value) in _PLAIN]
+            values = frame.f_locals.values()
+            found[id(frame)] = [value if type(value) in _PLAIN else id(value) for value in values]
         frame = frame.f_back
     return found
 
