@@ -39,6 +39,7 @@ _real_run: Any = runners.run
 _real_new_event_loop = events.new_event_loop
 # Looking for it in `os.environ` itself takes longer than a step of a task.
 _ENVIRONMENT: Any = os.environ._data  # type: ignore[attr-defined]
+_NAMES: Final = tuple(f"Task-{number}" for number in range(100))
 _MAY_DEBUG: Any = os.environ.encodekey("PYTHONASYNCIODEBUG")
 
 
@@ -141,7 +142,7 @@ class DrawnLoop(Loop):
         if name is None:
             run = self.execution
             number = run.tasks_named = run.tasks_named + 1
-            name = f"Task-{number}"
+            name = _NAMES[number] if number < len(_NAMES) else f"Task-{number}"
         task = DrawnTask(coro, loop=self, name=name, context=context)
         task.treadle_made = 0
         maker = self.running

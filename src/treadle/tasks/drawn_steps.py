@@ -33,10 +33,14 @@ def draw_steps(loop: Any, run: TaskExecution, most: int) -> int:
                 break
             if timers and loop.is_due():
                 loop._take_due_timers()
-            while ready and ready[0]._cancelled:
-                ready.popleft()
-            first = 1 if ready else 0  # the number of the first task: behind a callback
-            count = first + len(live)
+            first = 0  # the number of the first task: behind a callback
+            count = len(live)
+            if ready:
+                while ready and ready[0]._cancelled:
+                    ready.popleft()
+                if ready:
+                    first = 1
+                    count += 1
             number = 0
             if count == 2:
                 number = bits(1)

@@ -118,6 +118,8 @@ class ModuleSelection:
 
     def loaded(self) -> dict[str, ModuleType]:
         """The modules that are rewritten, as far as they are imported."""
+        if self.project_root is None and not (self.packages or self.modules):
+            return {}
         found = [(name, module) for name, module in list(sys.modules.items()) if is_a(module, ModuleType)]
         return {name: module for name, module in found if self.selects(name, file_of(module))}
 
