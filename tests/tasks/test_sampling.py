@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import decimal
 import gc
 import logging
 import random
@@ -283,6 +284,7 @@ def test_drawn_executions_that_follow_each_other_find_the_world_as_it_was() -> N
 
     def sets() -> None:
         SET_BY_ONE.set(1)
+        decimal.getcontext().prec = 5
 
     deeds: list[Any] = [
         *(lambda: None, lambda: COUNTED.append(1), lambda: random.random()),
@@ -297,7 +299,7 @@ def test_drawn_executions_that_follow_each_other_find_the_world_as_it_was() -> N
 
         async def main() -> None:
             level = logging.getLogger("tests.drawn").level, logging.root.manager.disable
-            here = SET_BY_ONE.get(), list(COUNTED), vars(update), level
+            here = SET_BY_ONE.get(), decimal.getcontext().prec, list(COUNTED), vars(update), level
             policy = type(asyncio.get_event_loop_policy()).__name__
             task: Any = asyncio.current_task()
             found.add(f"{here} {policy} {asyncio.get_running_loop().time()} {task.get_name()}")

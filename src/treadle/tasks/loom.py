@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import asyncio.events as events
+import contextvars
 import functools
 import gc
 import inspect
@@ -158,7 +159,8 @@ class TaskLoom(Loom):
         run: Any = self.spare
         if run is not None and not detail and self._draws_the_same(strategy) and run.is_blank:
             run.renew(strategy, self.most_steps, self.shared)
-            self._perform(run, self.test if self.follow is None else functools.partial(self._draw_on, run, strategy))
+            draw_on = functools.partial(self._draw_on, run, strategy, contextvars.copy_context())
+            self._perform(run, self.test if self.follow is None else draw_on)
         else:
             run = super().run(strategy, detail)
         if run.only_draws:
@@ -195,12 +197,12 @@ class TaskLoom(Loom):
         finally:
             self.follow = None
 
-    def _draw_on(self, run: TaskExecution, strategy: Strategy) -> None:
+    def _draw_on(self, run: TaskExecution, strategy: Strategy, outside: contextvars.Context) -> None:
         """The test, in a strand that goes on with the next execution as long as there is nothing to tell of one but
         that it took place. What is done between two executions is what `_perform` and `Execution.run` do."""
         strand, follow, watch = run.strands[0], self.follow, self.watch
         policy = events._event_loop_policy  # type: ignore[attr-defined]
-        main_context().run(self.test)  # what it sets there is not there for the next one
+        main_context(outside).run(self.test)  # what it sets there is not there for the next one
         while (
             run.ends_here()
             and events._event_loop_policy is policy  # type: ignore[attr-defined]
@@ -221,7 +223,7 @@ class TaskLoom(Loom):
             run.begin_again(strategy, self.most_steps, self.shared)
             self._begin(run)
             STATE.strand = strand
-            main_context().run(self.test)
+            main_context(outside).run(self.test)
 
     def _with_strands(self, run: Any, strategy: Strategy) -> Any:
         """An execution of which only the numbers are known: the same with its strands, if somebody will look at it."""

@@ -196,11 +196,12 @@ def wanted() -> str:
     return asked or ("threads" if free_threaded else "greenlets")
 
 
-def main_context() -> contextvars.Context:
-    """What the main strand starts in: the caller's context, and always with a decimal context in it, which some
-    processes have made before (those that run pytest) and some have not. Contexts are named by what is in them."""
-    context = contextvars.copy_context()
-    context.run(decimal.getcontext)
+def main_context(outside: contextvars.Context | None = None) -> contextvars.Context:
+    """What the main strand starts in: the context outside, that of the caller, and always with a decimal context in it,
+    which some processes have made before (those that run pytest) and some have not. Contexts are named by what is in
+    them. It is one of its own: what an execution sets there (`getcontext().prec = 5`) is not for the next one."""
+    context = contextvars.copy_context() if outside is None else outside.copy()
+    context.run(decimal.setcontext, context.run(decimal.getcontext).copy())
     return context
 
 
