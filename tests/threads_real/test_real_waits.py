@@ -623,3 +623,25 @@ def test_what_another_strand_closes_is_told_where_it_is_waited_for() -> None:
         theirs.close()
 
     assert not explored(test, executions=50).failed
+
+
+def test_who_asks_again_whether_a_process_is_ready_gives_it_its_time(tmp_path: Path) -> None:
+    """As for a server in a process of its own, whose port is tried until it answers, for some seconds at most."""
+    ready = tmp_path / "ready"
+    work = f"import time; time.sleep(0.3); open({str(ready)!r}, 'w').close(); time.sleep(60)"
+
+    def test() -> None:
+        process = subprocess.Popen([sys.executable, "-c", work])
+        count: list[int] = []
+        together(lambda: count.append(1), lambda: count.append(2))
+        deadline = time.monotonic() + 20
+        while not ready.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        ready.unlink()
+
+    result = explored(test, executions=2)
+    assert not result.findings
+    assert result.verdict is not treadle.Verdict.PASSED_EXHAUSTIVE

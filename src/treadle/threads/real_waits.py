@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Sequence
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treadle.core.errors import Unsupported
 from treadle.core.operation import SLEEP
@@ -22,7 +22,7 @@ from treadle.threads import carriers
 from treadle.threads.carriers import getcurrent, os_thread
 from treadle.threads.detail import stack_of
 from treadle.threads.instrument.swap import REWRITTEN
-from treadle.threads.strands import Strand, SyncObject
+from treadle.threads.strands import AFTER_EXECUTION, Strand, SyncObject
 
 if TYPE_CHECKING:
     from treadle.threads.execution import Execution
@@ -33,6 +33,12 @@ _LOOK_EVERY = 0.001
 # Seconds: when more than this lies between two looks, the machine slept or was given to others. That is no time that
 # the program waited, and no reason for its timeouts to strike.
 _STALLED = 0.5
+
+# Seconds: a time limit that is longer than this is there for what never comes, and a shorter one to look again soon.
+_SHORT = 1.0
+
+CHILDREN: list[Any] = []  # processes that this execution has started
+AFTER_EXECUTION.append(CHILDREN.clear)
 
 _real_monotonic = time.monotonic  # models replace names in modules of the program only
 _real_sleep = time.sleep
@@ -46,12 +52,36 @@ def waited_really(run: Execution, first: Strand | None) -> bool:
     if not outside:
         if _became_ready(run.live):
             return True
+        if first is not None and any(map(has_not_ended, CHILDREN)):
+            _let_work(run, first)
         if run.beside and (first is None or first.pending[0] != SLEEP):  # nobody ends the sleep of another
             run.failure, run.stop_reason = not_controlled(run.beside), "outside"
         elif run.alarm is not None and (deadline is None or deadline >= run.alarm):
             run.failure, run.stop_reason = _by_real_time(), "outside"
         return False
     return _wait_for(run, outside, None if deadline is None else deadline - run.clock.now)
+
+
+def has_not_ended(process: Any) -> bool:
+    """Does another process still work?"""
+    if process.returncode is not None:
+        return False
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except (AttributeError, OSError):
+        return False
+
+
+def _let_work(run: Execution, first: Strand) -> None:
+    """Time passes beside a process that the test has started, and may ask again and again whether it is ready: then it
+    takes its time."""
+    assert first.deadline is not None
+    seconds = first.deadline - run.clock.now
+    if seconds < (PATIENCE if first.pending[0] == SLEEP else _SHORT):
+        run.assumed.add("time beside another process (real)")
+        _wait_really((), seconds, run)
+        if run.limit < 0:
+            run.stop_reason = "seconds"
 
 
 def becomes_ready(run: Execution, strand: Strand, guard: SyncObject) -> bool:

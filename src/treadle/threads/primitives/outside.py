@@ -29,7 +29,7 @@ except ImportError:  # not on this platform
 from treadle.core.operation import GET, LOOK, PUT, READ, SIGNAL, Operation
 from treadle.threads import files
 from treadle.threads.primitives.inside import at_end, count_made, here
-from treadle.threads.real_waits import threads_beside
+from treadle.threads.real_waits import CHILDREN, has_not_ended, threads_beside
 from treadle.threads.strands import Strand, SyncObject
 
 _Socket: Any = socket_module.socket
@@ -40,6 +40,7 @@ _real_close = _Socket.close
 _real_select: Any = select_module.select
 _real_read = os.read
 _real_unlink = os.unlink
+_real_start = subprocess.Popen.__init__
 _real_wait = subprocess.Popen.wait
 _real_communicate = subprocess.Popen.communicate
 _real_flock: Any = getattr(fcntl, "flock", None)
@@ -394,24 +395,21 @@ def read(descriptor: int, length: int, /) -> bytes:
     return _real_read(descriptor, length)
 
 
+def start(self: Any, *args: Any, **kwargs: Any) -> None:
+    _real_start(self, *args, **kwargs)
+    if here() is not None:
+        CHILDREN.append(self)
+
+
 def wait(self: Any, timeout: float | None = None) -> Any:
     """`Popen.wait`: another process works in real time, and its time-out is real."""
     strand = here()
     if strand is None or self.returncode is not None:
         return _real_wait(self, timeout)
-    if not strand.point(GET, guard_of(lambda: _has_ended(self), "the end of another process"), timeout):
+    if not strand.point(GET, guard_of(lambda: not has_not_ended(self), "the end of another process"), timeout):
         assert timeout is not None
         raise subprocess.TimeoutExpired(self.args, timeout)
     return _real_wait(self, timeout)
-
-
-def _has_ended(process: Any) -> bool:
-    if process.returncode is not None:
-        return True
-    try:
-        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except (AttributeError, OSError):
-        return True
 
 
 def communicate(self: Any, input: Any = None, timeout: float | None = None) -> Any:
@@ -469,5 +467,5 @@ PATCHES: list[tuple[Any, dict[str, Any]]] = [
     *([(fcntl, {"flock": flock})] if _real_flock is not None else []),
     (os, {"read": read}),
     *([(signal, {"setitimer": setitimer, "alarm": alarm})] if _real_alarm is not None else []),
-    (subprocess.Popen, {"wait": wait, "communicate": communicate}),
+    (subprocess.Popen, {"__init__": start, "wait": wait, "communicate": communicate}),
 ]
