@@ -8,6 +8,7 @@ import decimal
 import gc
 import logging
 import random
+import string
 import threading
 import time
 import unittest
@@ -285,6 +286,7 @@ def test_drawn_executions_that_follow_each_other_find_the_world_as_it_was() -> N
     def sets() -> None:
         SET_BY_ONE.set(1)
         decimal.getcontext().prec = 5
+        string.set_by_one = 1  # type: ignore[attr-defined]
 
     deeds: list[Any] = [
         *(lambda: None, lambda: COUNTED.append(1), lambda: random.random()),
@@ -299,7 +301,14 @@ def test_drawn_executions_that_follow_each_other_find_the_world_as_it_was() -> N
 
         async def main() -> None:
             level = logging.getLogger("tests.drawn").level, logging.root.manager.disable
-            here = SET_BY_ONE.get(), decimal.getcontext().prec, list(COUNTED), vars(update), level
+            here = (
+                SET_BY_ONE.get(),
+                decimal.getcontext().prec,
+                list(COUNTED),
+                vars(update),
+                level,
+                vars(string).get("set_by_one"),
+            )
             policy = type(asyncio.get_event_loop_policy()).__name__
             task: Any = asyncio.current_task()
             found.add(f"{here} {policy} {asyncio.get_running_loop().time()} {task.get_name()}")
@@ -314,7 +323,7 @@ def test_drawn_executions_that_follow_each_other_find_the_world_as_it_was() -> N
 
     result = treadle.check(test, any_order=True, strategy="random", executions=6 * len(deeds))
     assert not result.findings
-    assert result.executions == 6 * len(deeds)
+    assert result.executions > 4 * len(deeds)  # it may start again when a variable of another module is set
     assert len(found) == 1, found
 
 

@@ -22,6 +22,7 @@ from treadle.threads.strands import STATE
 from treadle.threads.unasked import BUILTINS
 
 _FunctionType: Final = types.FunctionType
+_ModuleType: Final = types.ModuleType
 _MODELLED: Final = frozenset({ADOPT, STATE_OF_MODEL})
 
 
@@ -34,9 +35,9 @@ def load(obj: Any, name: str) -> Any:
 
 
 def store(value: Any, obj: Any, name: str) -> None:
-    """`obj.name = value`"""
+    """`obj.name = value`; what is set in a module is noted all the same, to be put back"""
     kind = type(obj)
-    if kind in NOT_MODELLED or not is_modelled(kind) or _how(kind, name) not in _MODELLED:
+    if kind is not _ModuleType and (kind in NOT_MODELLED or not is_modelled(kind) or _how(kind, name) not in _MODELLED):
         setattr(obj, name, value)
     else:
         attributes.store(value, obj, name)
