@@ -50,8 +50,11 @@ def test_of_a_method_only_the_call_that_would_write_is_left_out(folder: Path) ->
 
 
 def test_effects_on_request(folder: Path) -> None:
-    treadle_class(folder, "class_worldly:Store", "--allow-effects", "--methods", "clean")
-    assert not (folder / "precious.txt").exists()
+    _, refused, _ = treadle_class(folder, "class_worldly:Store", "--methods", "clean")
+    _, allowed, _ = treadle_class(folder, "class_worldly:Store", "--allow-effects", "--methods", "clean")
+    assert refused["not_called"]
+    assert not allowed["not_called"]
+    assert (folder / "precious.txt").exists()  # every execution takes it away, and it is put back
 
 
 def test_a_call_that_ends_the_process_does_not_end_the_command(folder: Path) -> None:

@@ -137,12 +137,12 @@ def test_touches():
 """
 
 
-@pytest.mark.parametrize(("words", "is_there"), [((), False), (("allow-effects",), True)])
+@pytest.mark.parametrize(("words", "allowed"), [((), False), (("allow-effects",), True)])
 def test_looking_for_a_schedule_of_a_written_test_changes_no_files(
-    tmp_path: Path, words: tuple[str, ...], is_there: bool
+    tmp_path: Path, words: tuple[str, ...], allowed: bool
 ) -> None:
     target, file = tmp_path / "touched", tmp_path / "written.py"
     file.write_text(_TOUCHES.format(path=str(target)))
     done = run_python(["-m", "treadle.doors.class_.record", str(file), "test_x.py", "9", "{}", *words])
-    assert ("it would write the file" in done.stdout) is not is_there
-    assert target.exists() is is_there
+    assert ("it would write the file" in done.stdout) is not allowed
+    assert not target.exists()

@@ -49,6 +49,7 @@ from treadle.threads.primitives import (
     semaphore,
     thread,
     tls,
+    zeromq,
 )
 from treadle.threads.strands import STATE
 from treadle.threads.unasked import globals_of, is_a
@@ -107,7 +108,7 @@ def _all_patches() -> list[tuple[Place, dict[str, Any]]]:
 
 
 def _not_imported_by_name() -> list[tuple[Place, dict[str, Any]]]:
-    return [*chance.patches(), *processes.patches(), *pipes.patches()]
+    return [*chance.patches(), *processes.patches(), *pipes.patches(), *zeromq.patches()]
 
 
 def _dress(original: Any, model: Any) -> None:

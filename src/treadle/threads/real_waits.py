@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +37,8 @@ _STALLED = 0.5
 # Seconds: a time limit that is longer than this is there for what never comes, and a shorter one to look again soon.
 _SHORT = 1.0
 
-CHILDREN: list[Any] = []  # processes that this execution has started
-AFTER_EXECUTION.append(CHILDREN.clear)
+WORKING: list[Callable[[], bool]] = []  # does what this execution has started beside its strands still work?
+AFTER_EXECUTION.append(WORKING.clear)
 
 _real_monotonic = time.monotonic  # models replace names in modules of the program only
 _real_sleep = time.sleep
@@ -52,7 +52,7 @@ def waited_really(run: Execution, first: Strand | None) -> bool:
     if not outside:
         if _became_ready(run.live):
             return True
-        if first is not None and any(map(has_not_ended, CHILDREN)):
+        if first is not None and any(works() for works in WORKING):
             _let_work(run, first)
         if run.beside and (first is None or first.pending[0] != SLEEP):  # nobody ends the sleep of another
             run.failure, run.stop_reason = not_controlled(run.beside), "outside"
@@ -73,12 +73,12 @@ def has_not_ended(process: Any) -> bool:
 
 
 def _let_work(run: Execution, first: Strand) -> None:
-    """Time passes beside a process that the test has started, and may ask again and again whether it is ready: then it
-    takes its time."""
+    """Time passes beside a process that the test has started (or a library with threads of its own), and may ask again
+    and again whether it is ready: then it takes its time."""
     assert first.deadline is not None
     seconds = first.deadline - run.clock.now
     if seconds < (PATIENCE if first.pending[0] == SLEEP else _SHORT):
-        run.assumed.add("time beside another process (real)")
+        run.assumed.add("time beside what works outside (real)")
         _wait_really((), seconds, run)
         if run.limit < 0:
             run.stop_reason = "seconds"

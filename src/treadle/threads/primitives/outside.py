@@ -29,7 +29,7 @@ except ImportError:  # not on this platform
 from treadle.core.operation import GET, LOOK, PUT, READ, SIGNAL, Operation
 from treadle.threads import files
 from treadle.threads.primitives.inside import at_end, count_made, here
-from treadle.threads.real_waits import CHILDREN, has_not_ended, threads_beside
+from treadle.threads.real_waits import WORKING, has_not_ended, threads_beside
 from treadle.threads.strands import Strand, SyncObject
 
 _Socket: Any = socket_module.socket
@@ -398,7 +398,7 @@ def read(descriptor: int, length: int, /) -> bytes:
 def start(self: Any, *args: Any, **kwargs: Any) -> None:
     _real_start(self, *args, **kwargs)
     if here() is not None:
-        CHILDREN.append(self)
+        WORKING.append(functools.partial(has_not_ended, self))
 
 
 def wait(self: Any, timeout: float | None = None) -> Any:
