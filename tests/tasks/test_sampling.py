@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import csv
 import decimal
 import gc
 import logging
@@ -511,3 +512,15 @@ def test_asyncio_run_is_refused_as_ever(strategy: str) -> None:
 
     result = treadle.check(test, any_order=True, strategy=strategy, executions=20)
     assert not result.failed, result.findings
+
+
+def test_a_setting_that_an_execution_changes_is_not_for_the_next_one() -> None:
+    async def sets() -> None:
+        assert csv.field_size_limit() == 131_072
+        csv.field_size_limit(7)
+        await asyncio.gather(asyncio.sleep(0), asyncio.sleep(0))
+
+    def test() -> None:
+        asyncio.run(sets())
+
+    assert not treadle.check(test, any_order=True, strategy="random", executions=20).findings

@@ -12,7 +12,7 @@ import operator
 import types
 from typing import Any, Final
 
-from treadle.threads import shapes
+from treadle.threads import known, shapes
 from treadle.threads.adopt import REPLACED, adopt
 from treadle.threads.hooks import HOOKS, attributes, calls
 from treadle.threads.hooks.operators import INPLACE, OPERATORS
@@ -67,7 +67,7 @@ def function(called: Any) -> Any:
         return called
     kind = type(called)
     if kind is _FunctionType or kind is type:
-        return REPLACED.get(called, called)
+        return REPLACED.get(called) or _noted(called)
     if kind is types.MethodType:
         inner = called.__func__
         if type(inner) is _FunctionType:
@@ -77,11 +77,18 @@ def function(called: Any) -> Any:
     if kind in BUILTINS:
         owner = called.__self__
         if owner is None or type(owner) is types.ModuleType or isinstance(owner, type):
-            return calls.STAND_INS.get(called) or REPLACED.get(called, called)
+            return calls.STAND_INS.get(called) or REPLACED.get(called) or _noted(called)
         return getattr(adopt(owner), called.__name__) if isinstance(owner, shapes.ADOPTABLE) else called
     if isinstance(called, type):
         return REPLACED.get(called, called)
     return calls.function(called) if kind is functools.partial else called
+
+
+def _noted(called: Any) -> Any:
+    """What changes a setting of its module (`csv.field_size_limit`) is noted, to be put back."""
+    if called in known.SETTERS and STATE.strand is not None:
+        STATE.strand.execution.rebind(known.SETTINGS)
+    return called
 
 
 def _itself(value: Any) -> Any:
